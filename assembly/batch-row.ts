@@ -24,7 +24,7 @@ export function addFlags(block: usize, word: u32, flags: u32): void {
   set(block, word, get(block, word) | flags);
 }
 
-/** Ends a row with a status; the 0 says "nothing written" to callers that hand out an end. */
+/** Ends a row with a status; the 0 means "nothing written" to callers that hand out an end. */
 export function stop(row: usize, status: u32): usize {
   set(row, ROW_STATUS_WORD, status);
   return 0;

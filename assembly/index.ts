@@ -3,8 +3,8 @@ export { admitBatch, settleBatch } from "./batch";
 export { keyBatch, keyOne } from "./url/dedup-key";
 export { parseBatch, parseOne } from "./url/parse-url";
 export { keepMatch, matchBatch } from "./records/match-hosts";
-export { listHosts, makeHosts } from "./records/make-hosts";
-export { makeRecords, planRecords, sizeRecords } from "./records/make-records";
+export { listHosts } from "./records/make-hosts";
+export { makeBatch, makeRecords } from "./records/make-records";
 export { placeRecords } from "./records/place-records";
 export {
   restoreColumns,
@@ -12,7 +12,7 @@ export {
   restoreQueues,
   restoreRows,
 } from "./records/restore-records";
-export { sightRows } from "./records/sight-rows";
+export { surveyRows } from "./records/survey-rows";
 export { snapshotRows } from "./records/snapshot-columns";
 export { endRecords, leaseRecords, leaseShared } from "./records/lease-records";
 export { copyBatch, gatherUrls, touchRecords, touchRules } from "./records/copy-records";

@@ -5,6 +5,7 @@ export { type Crawl, crawl } from "./crawl/run/crawl.ts";
 export { createDownloader, type DownloaderOptions } from "./crawl/http/downloader.ts";
 export { DownloadError, type DownloadFault } from "./crawl/http/download-error.ts";
 export { type ExtractOptions, extractPage } from "./crawl/page/extract-page.ts";
+export { crawlLogOf } from "./crawl/report/crawl-log.ts";
 export {
   type ExplainUrlOptions,
   explainUrl,
@@ -29,6 +30,9 @@ export {
   withNewKey,
 } from "./crawl/identity/identity.ts";
 export type { PrivateJwk } from "./crawl/identity/ed25519.ts";
+export type { PagePolicy, PolicyStatement } from "./crawl/policy/page-policy.ts";
+export type { PolicyDecision, PolicyHook, TakenDecision } from "./crawl/policy/policy-hook.ts";
+export type { UsagePreference } from "./crawl/policy/usage-preferences.ts";
 export type {
   Analysis,
   Analyzer,
@@ -69,5 +73,6 @@ export type {
   SlowPage,
   Visit,
 } from "./crawl/report/visit-statistics.ts";
+export type { SickHost } from "./crawl/report/host-health.ts";
 export type { HostPages } from "./crawl/report/named-counts.ts";
 export type { VisitedPage } from "./crawl/run/visit-context.ts";

@@ -1,6 +1,7 @@
 /** The frontier: open one, push URLs, take leases, finish them. Re-exports only. */
 export { type Clock, createSystemClock, createVirtualClock } from "./base/clock.ts";
 export { FrontierError, type FrontierErrorCode } from "./base/errors.ts";
+export type { Latency } from "./base/time/latency-histogram.ts";
 export { openFrontier } from "./engine/api/open-frontier.ts";
 export {
   type GopcpOptions,
@@ -32,6 +33,9 @@ export type {
   Outcome,
   Politeness,
   PushResult,
+  PollOptions,
+  PutOptions,
+  PutResult,
   RecordState,
   EpochView,
   RecordsFilter,

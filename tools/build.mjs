@@ -1,28 +1,82 @@
 /**
  * Builds the package: the kernels with asc and the modules with tsc into build/plain/, and the bundle of these into dist/.
  *
- *   node tools/build.mjs            everything
+ *   node tools/build.mjs            everything, from nothing
  *   node tools/build.mjs kernel     the kernels alone
+ *   node tools/build.mjs changed    what changed since the last build; enough for tests of internals, which run build/plain/
  */
 import { spawnSync } from "node:child_process";
-import { rmSync } from "node:fs";
+import { createHash } from "node:crypto";
+import {
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const bin = (name) => fileURLToPath(new URL(`../node_modules/${name}`, import.meta.url));
-const onlyKernel = process.argv[2] === "kernel";
+const plain = `${root}build/plain`;
+const stamp = `${root}build/kernel.sha256`;
+const what = process.argv[2] ?? "all";
 
 function run(script, args) {
   const result = spawnSync(process.execPath, [script, ...args], { cwd: root, stdio: "inherit" });
   if (result.status !== 0) process.exit(result.status ?? 1);
 }
 
-if (!onlyKernel)
-  rmSync(new URL("../build/plain", import.meta.url), { recursive: true, force: true });
-for (const target of ["debug", "release"]) {
-  run(bin("assemblyscript/bin/asc.js"), ["--config", "asconfig.json", "--target", target]);
+const bin = (name) => `${root}node_modules/${name}`;
+
+function buildKernels() {
+  for (const target of ["debug", "release"])
+    run(bin("assemblyscript/bin/asc.js"), ["--config", "asconfig.json", "--target", target]);
+  writeFileSync(stamp, kernelSources());
 }
-if (!onlyKernel) {
+
+/** A hash over all that the kernels are made of. */
+function kernelSources() {
+  const hash = createHash("sha256");
+  for (const folder of ["assembly", "src/layout"]) {
+    const names = readdirSync(root + folder, { recursive: true }).filter((name) =>
+      name.endsWith(".ts"),
+    );
+    for (const name of names.sort())
+      hash.update(name).update(readFileSync(`${root}${folder}/${name}`));
+  }
+  for (const name of ["asconfig.json", "node_modules/assemblyscript/package.json"])
+    hash.update(readFileSync(root + name));
+  return hash.digest("hex");
+}
+
+/** Texts that modules read beside them (integrations/redis/server/lua-files.ts). */
+function copyTexts() {
+  const lua = "integrations/redis/lua";
+  rmSync(`${plain}/${lua}`, { recursive: true, force: true });
+  cpSync(`${root}src/${lua}`, `${plain}/${lua}`, { recursive: true });
+}
+
+/** tsc leaves a module as it is whose source has the same text; the tests compare times. */
+function touchModules() {
+  const now = new Date();
+  for (const name of readdirSync(plain, { recursive: true }))
+    if (name.endsWith(".js")) utimesSync(`${plain}/${name}`, now, now);
+}
+
+if (what === "changed") {
+  const isCurrent = existsSync(stamp) && readFileSync(stamp, "utf8") === kernelSources();
+  if (!isCurrent || !existsSync(`${plain}/kernel.wasm`)) buildKernels();
   run(bin("typescript/bin/tsc"), ["-p", "tsconfig.build.json"]);
-  run(fileURLToPath(new URL("bundle.mjs", import.meta.url)), []);
+  copyTexts();
+  touchModules();
+} else {
+  if (what === "all") rmSync(`${root}build`, { recursive: true, force: true });
+  buildKernels();
+  if (what === "all") {
+    run(bin("typescript/bin/tsc"), ["-p", "tsconfig.build.json"]);
+    copyTexts();
+    run(`${root}tools/bundle.mjs`, []);
+  }
 }

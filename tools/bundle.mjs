@@ -1,7 +1,7 @@
 /**
  * Bundles the package: build/plain/ (one file per module) ─▶ dist/ (what is published).
  *
- *   build/plain/*.js    ─ rolldown ─▶ dist/<entry>.js, dist/<chunk>.js       msgpackr inside
+ *   build/plain/*.js    ─ rolldown ─▶ dist/<entry>.js, dist/<chunk>.js       msgpackr and hdr-histogram-js inside
  *   tr46, tldts         ─ rolldown ─▶ dist/tr46.cjs, dist/tldts.cjs          read when first called
  *   build/plain/*.d.ts  ─ rollup ───▶ dist/<entry>.d.ts, dist/<chunk>.d.ts
  *   thread.cjs, kernel.wasm ────────▶ dist/                                  as they are
@@ -19,6 +19,7 @@ import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
+import { parseAst } from "rolldown/parseAst";
 import { rollup } from "rollup";
 import { dts } from "rollup-plugin-dts";
 
@@ -33,7 +34,7 @@ const COPIED = ["thread.cjs", "kernel.wasm"];
 /** Packages inside that begin with large tables, and the functions of theirs that are called: read with the first call. */
 const LATE = { tldts: ["getDomain"], tr46: ["default.toASCII", "default.toUnicode"] };
 /** All that may be inside. */
-const INSIDE = ["msgpackr", "punycode", "tldts", "tr46"];
+const INSIDE = ["hdr-histogram-js", "msgpackr", "punycode", "tldts", "tr46"];
 
 const { dependencies, optionalDependencies, peerDependencies } = manifest;
 const outside = Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies });
@@ -65,7 +66,7 @@ async function bundleEntries() {
   return await write({
     input: inputs(names, ".js"),
     external: isOf(outside),
-    plugins: [late(), poolOutside()],
+    plugins: [late(), entriesOutside(), luaInside(), statementsOnLines()],
     transform: { define: { OUTRIDER_BUNDLE: "true" } },
     // Layout constants are read in every hot loop, and by most chunks.
     optimization: { inlineConst: { mode: "all", pass: 2 } },
@@ -74,11 +75,38 @@ async function bundleEntries() {
       entryFileNames: "[name].js",
       chunkFileNames: "chunk-[name].js",
       codeSplitting: { groups: chunks() },
-      // Names and lines stay: a stack trace names both, and Node prints the line that threw.
-      minify: { compress: true, mangle: false, codegen: { removeWhitespace: false } },
+      // What a stack trace names stays: functions, classes, and by statementsOnLines() the line of a statement.
+      minify: {
+        compress: true,
+        mangle: { toplevel: true, keepNames: true },
+        codegen: { removeWhitespace: true },
+      },
       comments: { legal: false, annotation: false, jsdoc: false },
     },
   });
+}
+
+/** The scripts of Redis, in place of the module that reads their files. Comments are kept: `scripts.ts` reads some of them. */
+function luaInside() {
+  return {
+    name: "lua-inside",
+    load(id) {
+      if (!id.endsWith("/integrations/redis/server/lua-files.js")) return null;
+      const folder = join(plain, "integrations/redis/lua");
+      const texts = readdirSync(folder).map((file) => [
+        file.replace(/\.lua$/, ""),
+        spare(readFileSync(join(folder, file), "utf8")),
+      ]);
+      const all = JSON.stringify(Object.fromEntries(texts));
+      return `const TEXTS = ${all};\nexport const luaText = (name) => TEXTS[name];\n`;
+    },
+  };
+}
+
+/** Lines that the server would not get, but for those that put scripts together. */
+function spare(text) {
+  const lines = text.split("\n").map((line) => line.trim());
+  return lines.filter((line) => line.startsWith("--- @") || !/^(--|$)/.test(line)).join("\n");
 }
 
 async function bundleLate() {
@@ -119,19 +147,47 @@ function checkPlaces(output) {
       throw new Error(`base/package-files.js: in ${fileName} (expected: at the root of dist/)`);
 }
 
-/**
- * The pool's entry stays a file with its code in it: the crawler imports it as `./pool.js`. Else its code would move to a chunk, and
- * the entry be one file more.
- */
-function poolOutside() {
+/** Entries that modules of other entries import: each stays a file with its code in it. Else its code would be a chunk beside it. */
+function entriesOutside() {
+  const files = new Map(
+    ["pool", "server", "tools", "crawl"].map((name) => [join(plain, `${name}.js`), `./${name}.js`]),
+  );
   return {
-    name: "pool-outside",
+    name: "entries-outside",
     resolveId(source, importer) {
-      const isPool =
-        importer !== undefined && join(dirname(importer), source) === join(plain, "pool.js");
-      return isPool ? { id: "./pool.js", external: true } : null;
+      const id = importer === undefined ? undefined : files.get(join(dirname(importer), source));
+      return id === undefined ? null : { id, external: true };
     },
   };
+}
+
+/** Each statement and each member of a class on a line of its own, so that a stack trace leads to it and Node prints no more than it. */
+function statementsOnLines() {
+  return {
+    name: "statements-on-lines",
+    generateBundle(_, output) {
+      for (const chunk of Object.values(output))
+        if (chunk.type === "chunk") chunk.code = onLines(chunk.code);
+    },
+  };
+}
+
+function onLines(code) {
+  const starts = new Set();
+  collect(parseAst(code), starts);
+  const cuts = [0, ...[...starts].filter((at) => at > 0).sort((a, b) => a - b), code.length];
+  return cuts
+    .slice(1)
+    .map((end, at) => code.slice(cuts[at], end))
+    .join("\n");
+}
+
+/** Where the statements of blocks begin. A line may end before each: what stands there ends with a brace or a semicolon. */
+function collect(node, starts) {
+  if (Array.isArray(node)) for (const each of node) collect(each, starts);
+  if (typeof node?.type !== "string") return;
+  if (Array.isArray(node.body)) for (const { start } of node.body) starts.add(start);
+  for (const value of Object.values(node)) if (typeof value === "object") collect(value, starts);
 }
 
 /**

@@ -18,6 +18,8 @@ export const QUICK_SUITES = [
   "interleave",
   "api",
   "archives",
+  "server",
+  "crawlee",
   "tidy",
   "regressions",
   "guard",
@@ -29,12 +31,29 @@ export const SLOW_SUITES = ["stress", "crash", "simulation"];
 /** Parts of the quick suites that `npm test` leaves to `npm run test:full`, with what they are. */
 export const LONG_TESTS = [
   {
+    what: "handlers that write over the memory they share",
+    files: ["test/regressions/handler-writes-shared-memory.test.ts"],
+  },
+  {
+    what: "the protocol's meanings and streams, and a Python client",
+    files: [
+      "test/server/given-frontier.test.ts",
+      "test/server/meanings.test.ts",
+      "test/server/http.test.ts",
+      "test/server/page.test.ts",
+      "test/server/python.test.ts",
+      "test/server/restart.test.ts",
+      "test/server/streams.test.ts",
+    ],
+  },
+  {
     what: "broken copies of the engine, each of which the models must catch",
-    files: ["test/model/frontier-mutants.test.ts"],
+    files: ["test/model/frontier-hosts-spill.test.ts", "test/model/frontier-mutants.test.ts"],
   },
   {
     what: "every allocation of every call refused in turn",
     files: [
+      "test/regressions/poll-without-memory.test.ts",
       "test/model/memory-exhausted.test.ts",
       "test/model/memory-faults.bulk.test.ts",
       "test/model/memory-faults.test.ts",
@@ -61,6 +80,10 @@ export const LONG_TESTS = [
   {
     what: "worker threads that die, restart and hand over",
     files: [
+      "test/api/async-frontier.test.ts",
+      "test/unit/engine/owner-thread/thread-frontier.test.ts",
+      "test/unit/workers/pool/worker-pool.resize.test.ts",
+      "test/unit/workers/remote/worker-port.deaths.test.ts",
       "test/differential/thread-frontier.test.ts",
       "test/unit/engine/owner-thread/thread-frontier.deaths.test.ts",
       "test/unit/engine/owner-thread/call-channel.test.ts",
@@ -71,16 +94,58 @@ export const LONG_TESTS = [
     ],
   },
   {
+    what: "the contract of a frontier over directories, threads and Redis",
+    files: [
+      "test/ancestors/rows.redis.test.ts",
+      "test/conformance/broken.test.ts",
+      "test/conformance/directory.test.ts",
+      "test/conformance/redis.test.ts",
+      "test/regressions/endless-redis-script.test.ts",
+      "test/unit/integrations/redis/open-redis-frontier.test.ts",
+      "test/conformance/thread.test.ts",
+    ],
+  },
+  {
     what: "crawls over TLS, against limits, and into archives that another reader checks",
     files: [
+      "test/regressions/subdomain-trap-starves-hosts.test.ts",
+      "test/unit/crawl/synthetic-web/web-log.test.ts",
+      "test/unit/crawl/synthetic-web/web-traps.test.ts",
       "test/api/crawl-https.test.ts",
       "test/archives/warc.test.ts",
       "test/unit/crawl/run/crawl.bounds.test.ts",
     ],
   },
   {
-    what: "large tables, tiers and histories of restarts",
+    what: "Crawlee's own crawlers and queues on our frontier",
     files: [
+      "test/crawlee/crawlers.test.ts",
+      "test/crawlee/request-manager.test.ts",
+      "test/crawlee/storage.test.ts",
+    ],
+  },
+  {
+    what: "large tables, tiers, many hosts, and histories of restarts",
+    files: [
+      "test/model/frontier-spill.test.ts",
+      "test/regressions/forget-refused-by-disk.test.ts",
+      "test/regressions/kill-then-power-loss.test.ts",
+      "test/unit/engine/durable/durability.files.test.ts",
+      "test/unit/engine/intake/scrapy-digests.test.ts",
+      "test/unit/engine/sharing/apply-results.test.ts",
+      "test/unit/frontier/admission/sighting.test.ts",
+      "test/unit/frontier/politeness/host-groups.test.ts",
+      "test/differential/pattern-searches.test.ts",
+      "test/regressions/epoch-forgotten-during-snapshot.test.ts",
+      "test/regressions/journal-of-gigabytes.test.ts",
+      "test/regressions/table-growth-moves-slots.test.ts",
+      "test/unit/engine/durable/durability.clock-jumps.test.ts",
+      "test/unit/kernel/kernel.hash-collisions.test.ts",
+      "test/unit/structures/seen/move-to-cold-tier.test.ts",
+      "test/unit/structures/seen/seen-bloom.test.ts",
+      "test/unit/structures/seen/seen-tiered.test.ts",
+      "test/differential/lease-spill.test.ts",
+      "test/model/export.test.ts",
       "test/unit/engine/durable/durability.restarts.test.ts",
       "test/unit/engine/durable/disk-tiers.test.ts",
       "test/unit/structures/table/table-growth.test.ts",
@@ -96,11 +161,42 @@ export const LONG_TESTS = [
     files: ["test/tidy/doors.test.ts", "test/tidy/skips.test.ts", "test/tidy/tidy.test.ts"],
   },
   {
+    what: "every call in every status of a frontier",
+    files: ["test/api/meanings/states.test.ts"],
+  },
+  {
     what: "benchmarks at smoke size, and the adapters of their peers",
-    files: ["test/api/bench.test.ts", "test/api/bench-java.test.ts"],
+    files: [
+      "test/api/bench-compare.test.ts",
+      "test/api/bench.test.ts",
+      "test/api/bench-java.test.ts",
+    ],
   },
   {
     what: "programs in the documentation, examples, crawls on threads",
-    files: ["test/api/crawl-threads.test.ts", "test/api/docs.test.ts", "test/api/examples.test.ts"],
+    files: [
+      "test/api/recipes.test.ts",
+      "test/api/reference.test.ts",
+      "test/api/crawl-threads.test.ts",
+      "test/api/docs.test.ts",
+      "test/api/examples.test.ts",
+    ],
+  },
+  {
+    what: "a site that nginx serves, crawled as a guide has it, and beside wget",
+    files: ["test/api/site-guide.test.ts"],
+  },
+  {
+    what: "commands of the shell on crawls and directories, in processes of their own",
+    files: [
+      "test/api/cli.test.ts",
+      "test/api/cli-flags.test.ts",
+      "test/unit/crawl/run/crawl-plan.test.ts",
+      "test/api/cli-everyday.test.ts",
+      "test/api/cli-left.test.ts",
+      "test/api/cli-terminal.test.ts",
+      "test/api/cli-transfer.test.ts",
+      "test/api/listening.test.ts",
+    ],
   },
 ];

@@ -5,7 +5,7 @@
  *   ended records ─▶ their last word in the table, their hosts' counts ─▶ sizes: the owner frees them
  *
  * Plain: a record that stands in the list of its rule's best lane, and not as the last one there, nor behind the blocks in which
- * the lane goes on; a lane without side, and without blocks where rules take turns; a host that nobody steered. Whatever else
+ * the lane goes on; a lane without side, and without blocks where rules take turns; a host that was not steered. Whatever else
  * comes next is left to the owner, one by one.
  *
  *   I1  Records leave in the order of their lane; each takes the next sequence and the timeline's next place.
@@ -145,7 +145,7 @@ export function leaseShared(job: usize, max: u32): u32 {
 
 /**
  * Ends leases that are out of the timeline: `count` plain records, without blob and without data kept elsewhere, on hosts that
- * nobody steered. touchRecords comes before. @hot
+ * was not steered. touchRecords comes before. @hot
  */
 export function endRecords(job: usize, count: u32): void {
   const handles = <usize>get(job, LEASE_HANDLES_WORD);
@@ -226,7 +226,7 @@ function nextOf(rules: usize, i: u32): u32 {
   return get(at(lane), isLifo ? LANE_TAIL_WORD : LANE_HEAD_WORD);
 }
 
-/** Record number `i` of the call becomes a lease; its lane is told later. */
+/** Record number `i` of the call becomes a lease; its lane is updated later. */
 function leaseRow(job: usize, handles: usize, i: u32): void {
   const handle = get(handles, i);
   const record = at(handle);

@@ -2,7 +2,7 @@
  * Hosts that a batch meets for the first time, all made in one crossing, and hosts that leave the idle list with their
  * first record (src/structures/hosts/host-table.ts has the same, one by one):
  *
- *   asked hosts ── listHosts ──▶ rows, sizes ── owner takes three objects for each ──▶ makeHosts ──▶ idle, in the index
+ *   hosts in the index ── listHosts ──▶ rows, sizes ── owner takes three objects for each ──▶ makeHosts ──▶ idle
  *   idle ── wakeHost ──▶ busy
  *
  *   I1  Hosts are made in the order of their rows, each with a queue under its row's rule.
@@ -40,6 +40,7 @@ import {
 import {
   MAKE_BATCH_WORD,
   MAKE_BUSY_FIRST_WORD,
+  MAKE_FRESH_WORD,
   MAKE_HOSTS_WORD,
   MAKE_HOST_SLOTS_WORD,
   MAKE_IDLE_COUNT_WORD,
@@ -58,8 +59,8 @@ import { TABLE_NEW } from "../../src/layout/seen/table";
 import { copyText } from "./copy-records";
 import { at, get, set } from "../batch-row";
 
-/** Lists the rows whose hosts the index has not met, and the bytes of their names; how many. */
-export function listHosts(job: usize): u32 {
+/** Lists the rows whose hosts the index has not met, the bytes of their names, and how many. */
+export function listHosts(job: usize): void {
   const batch = <usize>get(job, MAKE_BATCH_WORD);
   const count = get(batch, BATCH_COUNT_WORD);
   const rows = <usize>get(batch, BATCH_ROWS_OFFSET_WORD);
@@ -74,7 +75,7 @@ export function listHosts(job: usize): u32 {
     set(sizes, made, bytes === 0 ? 1 : bytes);
     made++;
   }
-  return made;
+  set(job, MAKE_FRESH_WORD, made);
 }
 
 /** Makes the hosts of the first `count` rows listed, each of the objects that stand beside its row. */

@@ -7,9 +7,8 @@
  * Makes the records of a batch's new rows and puts them into their lanes, so that the common push is done in a few
  * crossings (layout/calls/make-records.ts):
  *
- *   marked rows ── sizeRecords ──▶ sizes ── owner takes objects ──▶ handles ── planRecords ──▶ number of lanes to be opened
- *        ── owner takes objects ──▶ lanes ── makeRecords ──▶ records in lanes
- *                  owner makes the row it stopped at ◀──┘ and calls again
+ *   marked rows ── surveyRows ──▶ sizes, new hosts, number of lanes ── owner takes objects ── makeBatch ──▶ records in lanes
+ *                                             owner makes the row it stopped at, makeRecords goes on ◀──┘
  *
  * What is made here is the plain case: a host with a queue under this rule, a lane with a tail before the new place, or no lane
  * at all. Hosts met for the first time have been made before (make-hosts.ts).
@@ -23,7 +22,6 @@
 import {
   BATCH_COUNT_WORD,
   BATCH_FLAG_HTTPS,
-  BATCH_FLAG_USERINFO,
   BATCH_HASHES_OFFSET_WORD,
   BATCH_ROWS_OFFSET_WORD,
   BATCH_ROW_BYTES,
@@ -39,6 +37,7 @@ import {
   HOST_LIVE_WORD,
   HOST_PENDING_WORD,
   HOST_QUEUES_WORD,
+  HOST_SPILLED,
   HOST_STEERED,
   QUEUE_HOST_WORD,
   QUEUE_NEXT_WORD,
@@ -69,6 +68,7 @@ import {
 import {
   MAKE_BATCH_WORD,
   MAKE_DEPTH_WORD,
+  MAKE_FRESH_WORD,
   MAKE_HANDLES_WORD,
   MAKE_HOSTS_WORD,
   MAKE_HOST_SLOTS_WORD,
@@ -82,69 +82,32 @@ import {
   MAKE_PARENTS_WORD,
   MAKE_PARENT_WORD,
   MAKE_PRIORITY_WORD,
-  MAKE_RECORD_BYTES_MAX,
   MAKE_RULES_WORD,
   MAKE_RULE_WORD,
   MAKE_SEQUENCE_WORD,
-  MAKE_SIZES_WORD,
   MAKE_TOUCHED_WORD,
 } from "../../src/layout/calls/make-records";
 import {
-  RECORD_DEPTH_WORD,
   RECORD_FLAG_HTTPS,
   RECORD_FLAG_PARENT,
   RECORD_FLAG_QUEUED,
-  RECORD_HASH_LO_WORD,
-  RECORD_HEAD_BYTES,
-  RECORD_PRIORITY_WORD,
-  RECORD_QUEUE_WORD,
-  RECORD_TEXT_BYTES_WORD,
 } from "../../src/layout/records/record";
-import { TABLE_NEW, TABLE_RESERVED_MIN, TABLE_SKIP } from "../../src/layout/seen/table";
-import { wakeHost } from "./make-hosts";
-import { copyText } from "./copy-records";
+import { TABLE_NEW, TABLE_SKIP } from "../../src/layout/seen/table";
+import { makeHosts, wakeHost } from "./make-hosts";
+import { fillHead, fillText } from "./fill-record";
 import { laneAppend, laneOf, placeLast } from "./lane";
 import { countPending, enterPending } from "./ledger";
 import { at, bump, get, set } from "../batch-row";
 
-/** Bytes of every new row's record; its host is asked for (0), that of any other row is not (TABLE_SKIP). @hot */
-export function sizeRecords(job: usize): void {
-  const batch = <usize>get(job, MAKE_BATCH_WORD);
-  const count = get(batch, BATCH_COUNT_WORD);
-  const values = <usize>get(batch, BATCH_VALUES_OFFSET_WORD);
-  const hosts = <usize>get(job, MAKE_HOSTS_WORD);
-  const sizes = <usize>get(job, MAKE_SIZES_WORD);
-  const head = RECORD_HEAD_BYTES + (get(job, MAKE_PARENT_WORD) === 0 ? 0 : 4);
-  let row = <usize>get(batch, BATCH_ROWS_OFFSET_WORD);
-  for (let i: u32 = 0; i < count; i++, row += BATCH_ROW_BYTES) {
-    const isNew = get(values, i) === TABLE_NEW;
-    const isWhole = (get(row, ROW_FLAGS_WORD) & BATCH_FLAG_USERINFO) !== 0;
-    const bytes = head + get(row, ROW_VISIT_LENGTH_WORD) - get(row, ROW_PATH_START_WORD);
-    set(sizes, i, isNew && !isWhole && bytes <= MAKE_RECORD_BYTES_MAX ? bytes : 0);
-    set(hosts, i, isNew ? 0 : TABLE_SKIP);
-  }
-}
-
-/**
- * Touches what makeRecords will need (touchHosts), and says how many lanes it may open at most: one for each row whose rule
- * has none. @hot
- */
-export function planRecords(job: usize): u32 {
-  const count = get(<usize>get(job, MAKE_BATCH_WORD), BATCH_COUNT_WORD);
-  const hosts = <usize>get(job, MAKE_HOSTS_WORD);
-  const rules = <usize>get(job, MAKE_RULES_WORD);
-  touchHosts(job, count);
-  if (rules === 0) return isBare(at(get(job, MAKE_RULE_WORD))) ? 1 : 0;
-  let bare: u32 = 0;
-  for (let i: u32 = 0; i < count; i++) {
-    const rule = ruleOf(rules, hosts, i);
-    if (rule !== 0 && isBare(rule)) bare++;
-  }
-  return bare;
+/** Makes the job's new hosts, then records from the first row on; the row that is the owner's to make, or the count. @hot */
+export function makeBatch(job: usize): u32 {
+  makeHosts(job, get(job, MAKE_FRESH_WORD));
+  touchHosts(job, get(<usize>get(job, MAKE_BATCH_WORD), BATCH_COUNT_WORD));
+  return makeRecords(job, 0);
 }
 
 /** Whether nothing stands under a rule whose records the kernel makes in the rule's own lanes. */
-function isBare(rule: usize): bool {
+export function opensLane(rule: usize): bool {
   const flags = get(rule, RULE_QUEUE_FLAGS_WORD) & (RULE_PUSHED | RULE_POLITE);
   return flags === RULE_PUSHED && get(rule, RULE_QUEUE_RANKS_WORD) === 0;
 }
@@ -158,7 +121,7 @@ function touchHosts(job: usize, count: u32): void {
   let touched: u32 = 0;
   for (let i: u32 = 0; i < count; i++) {
     const host = get(hosts, i);
-    if (host < <u32>TABLE_RESERVED_MIN) touched += get(at(host), HOST_QUEUES_WORD);
+    if (host < <u32>HOST_SPILLED) touched += get(at(host), HOST_QUEUES_WORD);
   }
   for (let i: u32 = 0; i < count; i++) touched += get(queueOf(hosts, i), QUEUE_RANKS_WORD);
   const rules = <usize>get(job, MAKE_RULES_WORD);
@@ -193,7 +156,7 @@ function rankOf(rules: usize, hosts: usize, i: u32): usize {
 /** Address of the first queue of a row's host, 0 (readable, and empty) where there is none. */
 function queueOf(hosts: usize, i: u32): usize {
   const host = get(hosts, i);
-  if (host >= <u32>TABLE_RESERVED_MIN) return 0;
+  if (host >= <u32>HOST_SPILLED) return 0;
   return at(get(at(host), HOST_QUEUES_WORD));
 }
 
@@ -238,7 +201,7 @@ function takeRule(job: usize, rule: u32): void {
   let lane: u32 = MAKE_LANE_OWNER;
   if ((flags & RULE_PUSHED) !== 0) {
     if ((flags & RULE_POLITE) !== 0) lane = MAKE_LANE_HOSTS;
-    else if (isBare(queue)) lane = MAKE_LANE_OPEN;
+    else if (opensLane(queue)) lane = MAKE_LANE_OPEN;
     else lane = laneOf(get(queue, RULE_QUEUE_RANKS_WORD), priority);
     if (lane === 0) lane = MAKE_LANE_OWNER;
   }
@@ -319,13 +282,13 @@ function keep(job: usize, batch: usize, i: u32, queue: u32, state: u32): void {
   store<u32>(<usize>get(<usize>get(batch, BATCH_SLOTS_OFFSET_WORD), i), handle);
 }
 
-/** Address of a row's host, 0 where it is not made yet. An earlier row of the batch may have made it since. */
+/** Address of a row's host, 0 where it is not made yet or on disk. An earlier row of the batch may have made it, or brought it back, since. */
 function hostOf(job: usize, i: u32): usize {
   let host = get(<usize>get(job, MAKE_HOSTS_WORD), i);
-  if (host >= <u32>TABLE_RESERVED_MIN) {
+  if (host >= <u32>HOST_SPILLED) {
     if (host === TABLE_SKIP) return 0;
     host = load<u32>(<usize>get(<usize>get(job, MAKE_HOST_SLOTS_WORD), i));
-    if (host >= <u32>TABLE_RESERVED_MIN) return 0;
+    if (host >= <u32>HOST_SPILLED) return 0;
   }
   return at(host);
 }
@@ -344,22 +307,13 @@ function fill(job: usize, batch: usize, i: u32, handle: u32, queue: u32, state: 
   const row = <usize>get(batch, BATCH_ROWS_OFFSET_WORD) + <usize>i * BATCH_ROW_BYTES;
   const parents = <usize>get(job, MAKE_PARENTS_WORD);
   const parent = parents === 0 ? get(job, MAKE_PARENT_WORD) : get(parents, i);
-  let flags = state | ((get(row, ROW_FLAGS_WORD) & BATCH_FLAG_HTTPS) !== 0 ? RECORD_FLAG_HTTPS : 0);
-  let text = record + RECORD_HEAD_BYTES;
-  if (parent !== 0) {
-    flags |= RECORD_FLAG_PARENT;
-    store<u32>(text, parent);
-    bump(at(parent), 0);
-    text += 4;
-  }
-  enterPending(record, flags);
-  store<f64>(record, load<f64>(job, MAKE_PRIORITY_WORD << 2), RECORD_PRIORITY_WORD << 2);
-  set(record, RECORD_QUEUE_WORD, queue);
-  const hash = <usize>get(batch, BATCH_HASHES_OFFSET_WORD) + at(i);
-  store<u64>(record, load<u64>(hash), RECORD_HASH_LO_WORD << 2);
-  set(record, RECORD_DEPTH_WORD, get(job, MAKE_DEPTH_WORD));
+  const isHttps = (get(row, ROW_FLAGS_WORD) & BATCH_FLAG_HTTPS) !== 0;
+  const own: u32 = parent === 0 ? 0 : RECORD_FLAG_PARENT;
+  enterPending(record, state | own | (isHttps ? RECORD_FLAG_HTTPS : 0));
+  const hash = load<u64>(<usize>get(batch, BATCH_HASHES_OFFSET_WORD) + at(i));
+  const priority = load<f64>(job, MAKE_PRIORITY_WORD << 2);
+  fillHead(record, queue, hash, priority, get(job, MAKE_DEPTH_WORD));
   const start = get(row, ROW_PATH_START_WORD);
-  const bytes = get(row, ROW_VISIT_LENGTH_WORD) - start;
-  set(record, RECORD_TEXT_BYTES_WORD, bytes);
-  copyText(<usize>(get(row, ROW_HREF_OFFSET_WORD) + start), text, bytes);
+  const from = <usize>(get(row, ROW_HREF_OFFSET_WORD) + start);
+  fillText(record, parent, from, get(row, ROW_VISIT_LENGTH_WORD) - start);
 }

@@ -31,14 +31,9 @@ import {
   JOURNAL_STATE_SHIFT,
 } from "../../src/layout/files/journal";
 import {
-  RECORD_DEPTH_WORD,
   RECORD_FLAG_NO_IDENTITY,
   RECORD_FLAG_PARENT,
-  RECORD_HASH_LO_WORD,
   RECORD_HEAD_BYTES,
-  RECORD_PRIORITY_WORD,
-  RECORD_QUEUE_WORD,
-  RECORD_TEXT_BYTES_WORD,
 } from "../../src/layout/records/record";
 import {
   RESTORE_AT_WORD,
@@ -70,7 +65,7 @@ import {
   RESTORE_VALUES_WORD,
 } from "../../src/layout/calls/restore-records";
 import { TABLE_CLAIMED, TABLE_NEW, TABLE_SKIP } from "../../src/layout/seen/table";
-import { copyText } from "./copy-records";
+import { fillHead, fillText } from "./fill-record";
 import { enterRestored } from "./ledger";
 import { at, bump, get, set } from "../batch-row";
 
@@ -238,23 +233,11 @@ function fill(row: usize, handle: u32, queue: u32): void {
   store<u64>(record, load<u64>(row, RESTORE_DUE_WORD << 2));
   store<u64>(record, load<u64>(row, RESTORE_KEY_WORD << 2), ITEM_KEY_WORD << 2);
   set(record, ITEM_PLACE_WORD, 0);
-  const head = get(row, RESTORE_HEAD_WORD);
   const tries = get(row, RESTORE_TRIES_WORD);
   const parent = get(row, RESTORE_OWN_WORD);
   const flag: u32 = parent === 0 ? 0 : RECORD_FLAG_PARENT << 8;
-  enterRestored(record, (head & STATE_AND_FLAGS) | flag, tries);
-  store<u64>(record, load<u64>(row, RESTORE_PRIORITY_WORD << 2), RECORD_PRIORITY_WORD << 2);
-  set(record, RECORD_QUEUE_WORD, queue);
-  store<u64>(record, load<u64>(row), RECORD_HASH_LO_WORD << 2);
-  const deliveries = tries & 0xffff_0000;
-  set(record, RECORD_DEPTH_WORD, min<u32>(get(row, RESTORE_DEPTH_WORD), 65_535) | deliveries);
-  const length = get(row, RESTORE_LENGTH_WORD);
-  set(record, RECORD_TEXT_BYTES_WORD, length);
-  let text = record + RECORD_HEAD_BYTES;
-  if (parent !== 0) {
-    set(text, 0, parent);
-    bump(at(parent), 0);
-    text += 4;
-  }
-  copyText(<usize>get(row, RESTORE_TEXT_WORD), text, length);
+  enterRestored(record, (get(row, RESTORE_HEAD_WORD) & STATE_AND_FLAGS) | flag, tries);
+  const depths = min<u32>(get(row, RESTORE_DEPTH_WORD), 65_535) | (tries & 0xffff_0000);
+  fillHead(record, queue, load<u64>(row), load<f64>(row, RESTORE_PRIORITY_WORD << 2), depths);
+  fillText(record, parent, <usize>get(row, RESTORE_TEXT_WORD), get(row, RESTORE_LENGTH_WORD));
 }

@@ -13,7 +13,7 @@
  * of the one it probes was 1.5 × slower: the loads then wait behind the compares in the processor's window.
  *
  * Approximation: no false negatives. A foreign hash is "maybe" with the probability Σ Poisson(j; members / blocks) ·
- * (1 − (31/32)^j)⁸ per layer; structures/bloom/bloom.ts says what that costs.
+ * (1 − (31/32)^j)⁸ per layer; structures/bloom/bloom.ts has what that costs.
  *
  * Of an emptied filter, the content of a granule that its map does not mark is never read.
  *

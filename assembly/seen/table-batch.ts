@@ -50,7 +50,7 @@ type Valued = u32;
 const RUN_PAIRS: u32 = TABLE_RUN_LINES / 2;
 
 /**
- * Inserts the rows of a batch: values and slots as src/structures/table/fingerprint-table.ts tells.
+ * Inserts the rows of a batch: values and slots as in src/structures/table/fingerprint-table.ts.
  * Returns how
  * many are new, or -2 - row when that row's segment has to grow first; then nothing was inserted.
  * @hot

@@ -3,7 +3,7 @@
  *
  *   grow     segment (u units) ──▶ the same segment (u + 1 units)
  *   split    segment (5 units) ──▶ lower half (3 units) + upper half (3 units); where hashes are
- *                                  uneven, as many units each as the owner says
+ *                                  uneven, as many units each as the owner asks
  *   compact  segment (u units) ──▶ the same segment (u units) without its removed entries
  *
  * All three are one sweep: old lines are read in order, and since a higher hash never has a lower
@@ -13,7 +13,7 @@
  * the owner gives the old pages back afterwards. A sweep writes nothing but the new pages; the
  * segment is
  * exchanged at its end.
- * A sweep that finds no room in the new pages has changed nothing and says so.
+ * A sweep that finds no room in the new pages has changed nothing and returns that.
  */
 import {
   SEGMENT_DEPTH_WORD,
@@ -196,7 +196,7 @@ export function tableRemove(table: usize, lo: u32, hi: u32): i32 {
 /**
  * Copies the live entries of whole segments out, from directory index `from` on: hashes to `out`,
  * values
- * (bare: 1) to out + 8 × max. Returns how many; the header's cursor then says where to go on.
+ * (bare: 1) to out + 8 × max. Returns how many; the header's cursor then holds where to go on.
  */
 export function tableEach(table: usize, from: u32, max: u32, out: usize): u32 {
   const isValued = load<u32>(table, TABLE_VALUED_WORD << 2) !== 0;

@@ -9,7 +9,7 @@ import { isDigit, isHexDigit, lowerCase } from "./byte-classes";
 
 export const HOST_PLAIN: u32 = 0;
 export const HOST_ADDRESS: u32 = 1;
-/** Only the full parser can tell. */
+/** Only the full parser can decide. */
 export const HOST_HARD: u32 = 2;
 
 /** Judges a non-empty lower-case ASCII host without forbidden bytes. */

@@ -16,7 +16,7 @@
  * Path and query together where they hold only what both keep; else part by part, exactly.
  *
  *   I1  A row that is BATCH_OK holds exactly what the readable twin (src/url/parsing/canonical-parser.ts) gives.
- *   I2  BATCH_INVALID and BATCH_SCHEME only where the twin says so too.
+ *   I2  BATCH_INVALID and BATCH_SCHEME only where the twin returns it too.
  *   I3  Raw bytes are never written to; text is written below textCapacity − BATCH_SCRATCH_BYTES.
  */
 import {
@@ -56,7 +56,7 @@ import { plainHostEnd, scanFragment, scanHost, scanPath, scanQuery, scanRest } f
 import { isDotSegment } from "./path";
 import { transformRow } from "./serialize-url";
 
-/** Parses every row that is not skipped; returns how many only the full parser can tell. @hot */
+/** Parses every row that is not skipped; returns how many only the full parser can decide. @hot */
 export function parseBatch(batch: usize): i32 {
   const count = get(batch, BATCH_COUNT_WORD);
   set(batch, BATCH_CHANGED_COUNT_WORD, BATCH_CHANGED_UNKNOWN);

@@ -2,7 +2,7 @@
  * Sixteen bytes at a time: finds the first byte that a part of a URL does not keep as it is.
  *
  * A byte's class = low[byte & 15] & high[byte >> 4], two swizzles. Each bit of a class stands for
- * one high nibble (or several with equal rows), so that any set of ASCII bytes can be told exactly:
+ * one high nibble (or several with equal rows), so that any set of ASCII bytes can be tested exactly:
  *
  *   bit 0       controls and everything over 0x7F (all low nibbles)
  *   bits 1–5    the set's bytes with high nibble 2, 3, 4/5, 6, 7

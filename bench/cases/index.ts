@@ -2,10 +2,13 @@
 import type { BenchCase } from "../harness/case.ts";
 import { CORE_CASES } from "./core/index.ts";
 import { CRAWL_CASES } from "./crawl/index.ts";
+import { CRAWLEE_CASES } from "./crawlee/index.ts";
 import { DURABILITY_CASES } from "./durability/index.ts";
 import { KERNEL_CASES } from "./kernel/index.ts";
 import { PEER_CASES } from "./peers/index.ts";
+import { REDIS_CASES } from "./redis/index.ts";
 import { RULES_CASES } from "./rules/index.ts";
+import { SERVER_CASES } from "./server/index.ts";
 import { WORKER_CASES } from "./workers/index.ts";
 
 export const CASES: readonly BenchCase[] = [
@@ -16,4 +19,7 @@ export const CASES: readonly BenchCase[] = [
   ...WORKER_CASES,
   ...CRAWL_CASES,
   ...PEER_CASES,
+  ...SERVER_CASES,
+  ...REDIS_CASES,
+  ...CRAWLEE_CASES,
 ];

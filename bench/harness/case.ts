@@ -37,6 +37,8 @@ export type Suite =
   | "workers"
   | "crawl"
   | "peers"
+  | "crawlee"
+  | "server"
   | "redis";
 
 export interface BenchSizes {

@@ -1,6 +1,6 @@
 /**
- * Argument checks: what comes in beside requests, read once and checked by name before anything changes. By the same functions wherever a
- * frontier is used from: the owner's thread, one that asks it by messages, one at its shared memory.
+ * Argument checks: every argument that is not a request is read once and checked before anything changes. The frontier's own thread, a
+ * thread that reaches it by messages and a thread at its shared memory all use these functions.
  */
 import { misuse } from "./errors.ts";
 import {
@@ -19,15 +19,15 @@ import {
 import { hasFunction, isList } from "./type-guards.ts";
 
 /**
- * What a visit showed of its host. It feeds adaptive delays, back-off, budgets and recrawl periods; fields that are
- * left out change nothing.
+ * The result of a visit, as the host's politeness needs it: adaptive delays, back-off, budgets and recrawl periods. A field that is left
+ * out changes nothing.
  *
  * @example
  * lease.done({ found, outcome: { status: 200, latencyMs: 87, bytes: body.length } });
  */
 export interface Outcome {
   /**
-   * HTTP status. 429 and 500 and above count as a failure of the host, whatever the page was worth.
+   * HTTP status. 429 and every status from 500 on count as a failure of the host.
    * @defaultValue unknown
    */
   status?: number | undefined;
@@ -37,7 +37,7 @@ export interface Outcome {
    */
   latencyMs?: number | undefined;
   /**
-   * Blocks the host for so many milliseconds, as Retry-After asks.
+   * Blocks the host for this many milliseconds, as `Retry-After` asks.
    * @defaultValue none
    */
   retryAfterMs?: number | undefined;
@@ -47,29 +47,29 @@ export interface Outcome {
    */
   bytes?: number | undefined;
   /**
-   * Address that was dialled, for groups by `"address"`.
+   * IP address of the server, for groups by `"address"`.
    * @defaultValue unknown
    */
   address?: string | undefined;
   /**
-   * Whether the page was another than at its last visit, for the epoch `{ adaptive }`.
+   * Whether the page differs from its last visit, for the epoch `{ adaptive }`.
    * @defaultValue unknown: the period stays
    */
   changed?: boolean | undefined;
   /**
-   * False, with `fail`: the host was not asked at all, so its clock and its failures in a row stay as they are.
+   * False, with `fail`: the host was not contacted, so its next visit and its failures in a row stay as they are.
    * @defaultValue true
    */
   visited?: boolean | undefined;
 }
 
-/** Reads an object argument with these fields; none given is one without any. */
+/** Returns a reader of an object argument with these fields. An argument that is left out counts as an empty object. */
 export function argument<T extends object>(name: string, fields: Fields<T>): (given: unknown) => T {
   const field = shape(fields);
   return (given = {}) => readObject(field, given, name, "ARGUMENT_INVALID");
 }
 
-/** A field whose errors name it without its object. */
+/** The same field, whose errors do not name the object that holds it. */
 export function bare<T>(name: string, field: Field<T>): Field<T> {
   const named: Field<T> = (value, _path, code) => field(value, name, code);
   return field.isRight === undefined ? named : Object.assign(named, { isRight: field.isRight });
@@ -96,7 +96,7 @@ export function readOutcome(given: unknown): Outcome | undefined {
   return given === undefined ? undefined : readOutcomeFields(given);
 }
 
-/** The members of an iterable argument; what its iterator throws is the caller's own and comes out as it is. */
+/** The members of an iterable argument. An error of the caller's own iterator is thrown on unchanged. */
 export function readList(given: unknown, name: string, expected: string): readonly unknown[] {
   if (isList(given)) return given;
   if (!hasFunction(given, Symbol.iterator)) throw misuse("ARGUMENT_INVALID", name, given, expected);
@@ -129,7 +129,7 @@ export function readDone(given: object): DoneFields {
 }
 
 /**
- * How a lease is tried again.
+ * Options of a retry.
  *
  * @example
  * lease.retry({ delayMs: 30_000, reason: "http-503", outcome: { status: 503 } });
@@ -151,7 +151,7 @@ export interface RetryOptions {
    */
   reason?: string | undefined;
   /**
-   * What the visit showed of the host.
+   * The result of the visit, for the host's politeness.
    * @defaultValue nothing
    */
   outcome?: Outcome | undefined;
@@ -164,7 +164,7 @@ export const readRetry: (given: RetryOptions) => RetryOptions = argument<RetryOp
   outcome: (value) => readOutcomeFields(value),
 });
 
-/** Longest extension: a year; a lease is no way to keep a record for ever. */
+/** The longest extension, one year: a lease is not a way to store a record. */
 const EXTEND_MS_MAX = 31_536_000_000;
 
 export function checkExtension(ms: unknown): void {
@@ -174,7 +174,7 @@ export function checkExtension(ms: unknown): void {
 
 const readCloseFields = argument<{ discard?: boolean }>("options", { discard: TRUTH });
 
-/** Whether `close` shall forget what is not durable yet. */
+/** Whether `close` discards what is not durable yet. */
 export function readClose(given: { discard?: boolean | undefined }): boolean {
   return readCloseFields(given).discard ?? false;
 }
@@ -201,7 +201,7 @@ const readTakeFields = argument<TakeOptions>("options", {
   signal: SIGNAL,
 });
 
-/** What `take` was asked for; waitMs undefined: as long as it takes. */
+/** The arguments of `take`, checked. An undefined `waitMs` waits without a limit. */
 export function readTake(given: TakeOptions): {
   max: number;
   waitMs: number | undefined;
@@ -212,7 +212,7 @@ export function readTake(given: TakeOptions): {
   return { max: Math.min(max, Number.MAX_SAFE_INTEGER), waitMs, signal };
 }
 
-/** The options of calls that take a signal alone. */
+/** Options of calls that take only a signal. */
 export const readSignal = argument<{ signal?: AbortSignal }>("options", { signal: SIGNAL });
 
 export const readPushFromFields = argument<{ batch?: number; signal?: AbortSignal }>("options", {
@@ -224,7 +224,7 @@ export function checkText(value: unknown, name: string): void {
   if (value !== undefined) TEXT(value, name, "ARGUMENT_INVALID");
 }
 
-/** A count; Infinity: as many as there are. */
+/** Reads a count; Infinity stands for all. */
 export function countOf(value: unknown, name: string): number {
   if (value === Number.POSITIVE_INFINITY) return Number.MAX_SAFE_INTEGER;
   if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number;

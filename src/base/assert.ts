@@ -6,7 +6,7 @@ import { InvariantError } from "./errors.ts";
 
 export const VERIFY: boolean = process.env.OUTRIDER_VERIFY === "1";
 
-/** Throws InvariantError: the engine is broken and must stop, the last good snapshot stays. */
+/** Throws InvariantError: the engine is broken and must stop. The last good snapshot stays. */
 export function assert(condition: boolean, invariant: string): asserts condition {
   if (!condition) throw new InvariantError(invariant);
 }

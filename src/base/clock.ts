@@ -1,10 +1,9 @@
 /**
- * Clock: the only source of time. Whatever asks for the time takes one of these, so that whole
- * crawls of days run in milliseconds in tests.
+ * Clock: the only source of time. Code that needs the time takes a clock as an argument, so that tests run crawls of days in milliseconds.
  */
 import { misuse } from "./errors.ts";
 
-/** The source of time. Pass one of your own to test a crawl of days in milliseconds (`createVirtualClock`). */
+/** The source of time. Pass your own to test a crawl of days in milliseconds (`createVirtualClock`). */
 export interface Clock {
   /** Milliseconds since 1970; may jump. */
   now(): number;
@@ -13,18 +12,23 @@ export interface Clock {
   /** Runs `fn` once `now()` has reached `atMs`; returns its cancellation. */
   schedule(atMs: number, fn: () => void): () => void;
   /**
-   * Runs `fn` once so many milliseconds have passed, even if `now()` is set back or forward meanwhile. A clock
-   * without it schedules from `now()` on.
+   * Runs `fn` once `ms` milliseconds have passed, even if `now()` is set back or forward meanwhile. Without this method a wait is scheduled
+   * at `now() + ms`.
    */
   after?(ms: number, fn: () => void): () => void;
 }
 
-/** Runs `fn` so many milliseconds from now: what is promised within a time is not held up by a clock that is set back. */
+/** Runs `fn` in `ms` milliseconds. Setting the clock back does not prolong the wait, if the clock has `after`. */
 export function scheduleAfter(clock: Clock, ms: number, fn: () => void): () => void {
   return clock.after?.(ms, fn) ?? clock.schedule(clock.now() + ms, fn);
 }
 
-/** Longest setTimeout that Node keeps (2³¹ − 1 ms); longer waits are taken in steps. */
+/** A time in milliseconds since 1970 as a date. */
+export function dateOf(ms: number): Date {
+  return new Date(ms);
+}
+
+/** Longest wait of Node's setTimeout (2³¹ − 1 ms); longer waits are split. */
 const TIMEOUT_MS_MAX = 2_147_483_647;
 
 /**
@@ -52,8 +56,8 @@ export function createSystemClock(): Clock {
 }
 
 /**
- * Runs `fn` once so many milliseconds have passed, whatever the machine's clock is set to meanwhile; returns its cancellation.
- * Where it does not keep the process alive, it may never run.
+ * Runs `fn` once `ms` milliseconds have passed, even if the machine's clock is set meanwhile. Returns its cancellation. Without
+ * `keepsAlive` the process may end before `fn` runs.
  */
 export function after(ms: number, fn: () => void, keepsAlive = true): () => void {
   let leftMs = ms;
@@ -69,8 +73,8 @@ export function after(ms: number, fn: () => void, keepsAlive = true): () => void
 }
 
 /**
- * Returns a clock that moves only by `advance`; what was scheduled runs in order of time, then of scheduling. Throws
- * `ARGUMENT_INVALID` for a start that is no finite number.
+ * Returns a clock that moves only by `advance`. Scheduled functions run in the order of their times, equal times in the order of
+ * scheduling. Throws `ARGUMENT_INVALID` if `startMs` is not a finite number.
  *
  * @example
  * const clock = createVirtualClock();
@@ -112,19 +116,19 @@ export function createVirtualClock(startMs = 0): Clock & { advance(ms: number): 
   };
 }
 
-/** Keeps the process alive until it is called off; costs nothing meanwhile. */
+/** Keeps the process alive until the returned function is called. */
 export function stayAlive(): () => void {
   const handle = setInterval(() => undefined, TIMEOUT_MS_MAX);
   return () => clearInterval(handle);
 }
 
-/** A time as people read it, in UTC; also for what no Date can hold. */
+/** The time in UTC as ISO 8601, or in milliseconds if no Date can hold it. */
 export function timeText(atMs: number): string {
   const date = new Date(atMs);
   return Number.isNaN(date.getTime()) ? `${atMs} ms` : date.toISOString();
 }
 
-/** A date as HTTP or RFC 3339 write it, in milliseconds since 1970; NaN for anything else. */
+/** The time of a date in HTTP's or RFC 3339's form, in milliseconds since 1970; NaN for any other text. */
 export function dateMs(text: string): number {
   return Date.parse(text);
 }

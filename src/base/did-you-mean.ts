@@ -1,10 +1,10 @@
-/** The name that was probably meant: a few letters wrong, missing, too many or swapped, or the end left out. */
+/** Did you mean: finds the known name that a mistyped word probably stands for. The word may be cut short, or have a few letters wrong. */
 
 const SHORT_LETTERS = 5;
-/** Fewer letters begin too many names. */
+/** Shorter prefixes match too many names. */
 const PREFIX_LETTERS = 3;
 
-/** The known name nearest to a word, letter case aside; undefined where none is near. */
+/** The known name that is nearest to a word, ignoring case; undefined if none is near. */
 export function nearestName(word: string, known: readonly string[]): string | undefined {
   const most = word.length <= SHORT_LETTERS ? 1 : 2;
   const lower = word.toLowerCase();
@@ -19,13 +19,13 @@ export function nearestName(word: string, known: readonly string[]): string | un
   return longer.length === 1 ? longer[0] : undefined;
 }
 
-/** The nearest name as a question in brackets; "" where none is near. */
+/** The nearest name as a question in brackets; "" if none is near. */
 export function didYouMean(word: string, known: readonly string[], before = ""): string {
   const best = nearestName(word, known);
   return best === undefined ? "" : ` (did you mean ${before}${best}?)`;
 }
 
-/** Steps from one to the other; two neighbours that change places are one (optimal string alignment). */
+/** Edit distance with swaps of two neighbours (optimal string alignment). */
 function distance(from: string, to: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: to.length + 1 }, (_, at) => at);

@@ -1,11 +1,11 @@
 /**
- * Room `src/base`: what every room may use: errors, asserts, argument checks, and the only clock and source of chance.
- * Decides nothing about crawling; imports nothing of ours.
+ * Room `src/base`: what every room may use: errors, asserts, argument checks, the only clock and the only source of randomness. Decides
+ * nothing about crawling. Imports nothing of ours.
  */
 
 /**
- * The two errors there are. Misuse and the outside world: FrontierError with a stable code.
- * A broken invariant: InvariantError, which no caller is expected to catch.
+ * The two kinds of errors. FrontierError, with a stable code, reports misuse and faults of the outside world. InvariantError reports a
+ * broken invariant; callers are not expected to catch it.
  */
 
 import { hasFunction } from "./type-guards.ts";
@@ -29,6 +29,11 @@ export type FrontierErrorCode =
   | "FILES_EXHAUSTED"
   | "KERNEL_MISSING"
   | "MEMORY_FULL"
+  | "CRAWLS_FULL"
+  | "PACKAGE_MISSING"
+  | "PORT_IN_USE"
+  | "SERVER_GONE"
+  | "SERVER_UNFIT"
   | "UNSUPPORTED";
 
 /** An error with a stable `code`. Its message has the form `name: value (expected: …)`. */
@@ -38,7 +43,7 @@ export class FrontierError extends Error {
   /** For misuse: `{ name, value, expected }`. */
   readonly details?: unknown;
 
-  /** Made by Outrider; a test may make one. */
+  /** For Outrider itself, and for tests. */
   constructor(code: FrontierErrorCode, message: string, details?: unknown) {
     super(message);
     this.name = "FrontierError";
@@ -55,7 +60,7 @@ export class InvariantError extends Error {
   }
 }
 
-/** A FrontierError in the house form: `name: value (expected: …)`. */
+/** A FrontierError whose message has the form `name: value (expected: …)`. */
 export function misuse(
   code: FrontierErrorCode,
   name: string,
@@ -70,15 +75,15 @@ export function misuse(
 }
 
 /**
- * Refuses the promise that a function of the user's gave, whose answer is wanted at once. Should it be rejected later, that is of no
- * consequence: who gave it learns of it here.
+ * Throws if a user's function returned a promise where its value is needed at once. A later rejection of that promise is ignored, because
+ * this error has already reported the fault.
  */
 export function refusePromise(name: string, answer: unknown, expected: string): void {
   if (!hasFunction(answer, "then")) return;
   try {
     (answer as PromiseLike<unknown>).then(undefined, () => undefined);
   } catch {
-    // One that is none of the language's may throw: it is refused all the same.
+    // A foreign thenable may throw; it is refused just the same.
   }
   const wanted = `${expected}, at once: the function can not be async`;
   throw new FrontierError("ARGUMENT_INVALID", `${name}: a promise (expected: ${wanted})`, {
@@ -87,24 +92,24 @@ export function refusePromise(name: string, answer: unknown, expected: string): 
   });
 }
 
-/** The region is exhausted: every allocation that fails ends here. */
+/** The error of every allocation that fails because the region is exhausted. */
 export function memoryFull(): FrontierError {
   const expected = "room in the frontier's 4 GiB; set `capacity` below what fits";
   return new FrontierError("MEMORY_FULL", `memory: exhausted (expected: ${expected})`);
 }
 
-/** Whether that is what was thrown. */
+/** Whether an error is MEMORY_FULL. */
 export function isMemoryFull(error: unknown): boolean {
   return error instanceof FrontierError && error.code === "MEMORY_FULL";
 }
 
-/** What a closed frontier throws where it has no other answer. */
+/** The error of a call on a closed frontier. */
 export function frontierClosed(): FrontierError {
   const expected = "an open frontier; open it again to continue";
   return new FrontierError("FRONTIER_CLOSED", `frontier: closed (expected: ${expected})`);
 }
 
-/** A value as text for a message: short, safe for every input, never a throw. */
+/** A value as short text for a message. Never throws. */
 export function shown(value: unknown): string {
   let text: string;
   try {
@@ -119,12 +124,12 @@ export function shown(value: unknown): string {
   return text.length > 120 ? `${text.slice(0, 117)}…` : text;
 }
 
-/** What a function of the user's threw, or what is wrong with its answer: a value, until it can be reported. */
+/** The error that a user's function threw, or the fault of its result, kept until it can be reported. */
 export interface HookFault {
   readonly cause: unknown;
 }
 
-/** Whether a function failed, where its answer would be a text. */
+/** Whether a user's function failed instead of returning a string. */
 export function isHookFault<T extends string | undefined>(
   answer: T | HookFault,
 ): answer is HookFault {

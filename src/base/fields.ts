@@ -1,5 +1,5 @@
 /**
- * Fields: what an object from outside may hold, described once, and the one reader of such descriptions.
+ * Fields: describe once which fields an object from outside may have; `readObject` reads any object by such a description.
  *
  *   const readTake = shape<TakeOptions>({ max: whole(1), timeoutMs: atLeast(0), signal: SIGNAL });
  *   const { max = 1 } = readObject(readTake, given, "options", "ARGUMENT_INVALID");
@@ -7,10 +7,10 @@
  *   options.max: 0 (expected: a whole number of at least 1)
  *   options.maks: no such field; did you mean 'max'? (expected: one of max, timeoutMs, signal)
  *
- * A field reads a value and returns the checked copy, or throws with the given name and code.
+ * A field is a function that reads a value and returns a checked copy, or throws with the given name and code.
  *
- *   I1  A shape reads each field of the object once and returns a copy: what was checked is what is used.
- *   I2  A field that is undefined is not there.
+ *   I1  A shape reads each field of the object once and returns a copy, so later changes by the caller have no effect.
+ *   I2  A field whose value is undefined counts as missing.
  */
 import { FrontierError, type FrontierErrorCode, misuse } from "./errors.ts";
 import { isObject } from "./type-guards.ts";
@@ -18,11 +18,11 @@ import { nearestName } from "./did-you-mean.ts";
 
 export interface Field<T> {
   (value: unknown, name: string, code: FrontierErrorCode): T;
-  /** True: the value is kept as it is. Asked first, of plain values alone, so that no name is made for them. */
+  /** True: the value is kept as it is. Only for plain values, and called first, so that the common case builds no name. */
   readonly isRight?: (value: unknown) => boolean;
 }
 
-/** One field for each that an object may have. */
+/** A field for each property of the object type. */
 export type Fields<T> = { readonly [K in keyof T]-?: Field<Exclude<T[K], undefined>> };
 
 /** A value that a predicate accepts. */
@@ -40,7 +40,7 @@ export function kind<T>(expected: string, isRight: (value: unknown) => boolean):
   return Object.assign(field, { isRight });
 }
 
-/** A value that a function converts; undefined: it is wrong. */
+/** A value that `make` converts; it returns undefined for a wrong one. */
 export function made<T>(expected: string, make: (value: unknown) => T | undefined): Field<T> {
   return (value, name, code) => {
     const kept = make(value);
@@ -64,7 +64,7 @@ export function count(least: number): Field<number> {
   );
 }
 
-/** A finite number of at least `least`; `expected` replaces the text where there is a unit. */
+/** A finite number of at least `least`. `expected` replaces the message's text, to name a unit. */
 export function atLeast(
   least: number,
   expected = `a finite number of at least ${least}`,
@@ -72,7 +72,7 @@ export function atLeast(
   return kind(expected, (value) => Number.isFinite(value) && Number(value) >= least);
 }
 
-/** A text of so many characters. */
+/** A string of `least` to `most` characters. */
 export function textOf(least: number, most: number): Field<string> {
   return kind(
     `a string of ${least} to ${most} characters`,
@@ -80,7 +80,7 @@ export function textOf(least: number, most: number): Field<string> {
   );
 }
 
-/** One of some texts. */
+/** One of the given strings. */
 export function oneOf<T extends string>(...allowed: readonly T[]): Field<T> {
   const expected = allowed.map((each) => `'${each}'`).join(" or ");
   return kind(expected, (value) => (allowed as readonly unknown[]).includes(value));
@@ -92,12 +92,12 @@ export const INTEGER: Field<number> = kind("a safe integer", Number.isSafeIntege
 export const MILLISECONDS = atLeast(0, "milliseconds, a finite number of at least 0");
 export const ANYTHING: Field<unknown> = (value) => value;
 
-/** Anything that can be called. */
+/** Any function. */
 export function callable<T>(): Field<T> {
   return kind("a function", (value) => typeof value === "function");
 }
 
-/** An object of these fields and no others; of those in `needed` each must be there. */
+/** An object with these fields and no others. The fields in `needed` are required. */
 export function shape<T extends object>(
   fields: Fields<T>,
   { needed = [], what }: { needed?: ReadonlyArray<keyof T & string>; what?: string } = {},
@@ -121,7 +121,7 @@ export function shape<T extends object>(
   };
 }
 
-/** An object of two bounds, the second of which must not be below the first; what else is named must be there too. */
+/** An object with two bounds, of which the second must not be below the first. Both and the `others` are required. */
 export function between<T extends object>(
   fields: Fields<T>,
   [low, high, ...others]: readonly [keyof T & string, keyof T & string, ...(keyof T & string)[]],
@@ -134,7 +134,7 @@ export function between<T extends object>(
   };
 }
 
-/** Refuses names that are not known. The place of the last known one that the object has; −1: it has none. */
+/** Throws for a name that is not in `known`. Returns the index of the last known name that the object has, −1 if it has none. */
 export function checkNames(
   value: object,
   known: readonly string[],
@@ -150,7 +150,7 @@ export function checkNames(
   return last;
 }
 
-/** The error for a name that is not known; it names the nearest one that is. */
+/** The error for an unknown name; it suggests the nearest known one. */
 export function unknownName(
   field: string,
   known: readonly string[],
@@ -164,7 +164,7 @@ export function unknownName(
   return new FrontierError(code, message, { name: `${name}.${field}`, expected });
 }
 
-/** Reads an object that may be hostile: a getter or a proxy that throws is misuse too. */
+/** Reads an object that may be hostile: a getter or proxy that throws counts as misuse. */
 export function readObject<T>(
   field: Field<T>,
   given: unknown,

@@ -1,10 +1,10 @@
-/** Listening: a listener removes itself after one event, or when a signal aborts. */
+/** Listen options: a listener can remove itself after one event or when a signal aborts. */
 import { argument, SIGNAL } from "./argument-checks.ts";
 import { misuse } from "./errors.ts";
 import { TRUTH } from "./fields.ts";
 
 /**
- * How long a listener stays; without options until the function that `on` returns is called.
+ * How long a listener stays. Without options it stays until the function that `on` returned is called.
  *
  * @example
  * frontier.on("idle", () => console.log("nothing is pending"), { once: true });
@@ -27,7 +27,7 @@ type Off = () => void;
 
 const readOptions = argument<ListenOptions>("options", { signal: SIGNAL, once: TRUTH });
 
-/** Checks what `on` was given; the result adds the listener and returns what removes it. */
+/** Checks the arguments of `on`. The returned function adds the listener and returns its removal. */
 export function readListening(
   listener: Listener,
   options?: ListenOptions,

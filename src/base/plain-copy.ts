@@ -1,7 +1,7 @@
-/** Plain copies: what a user gave, kept as it was then; what stands over what; what a lease shows of itself. */
+/** Plain copies: of a user's values at the time of the call, of options without undefined fields, and of a lease for the console. */
 import type { LeaseFields } from "./request-types.ts";
 
-/** A copy that its giver can not change any more; functions stay themselves. */
+/** A deep copy, so that later changes by the caller have no effect. Functions are not copied. */
 export function plainCopy<T>(value: T): T {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map((one) => plainCopy(one as unknown)) as T;
@@ -12,19 +12,19 @@ export function plainCopy<T>(value: T): T {
   return copy as T;
 }
 
-/** Its fields that are given: one that is undefined is not there, and stands over nothing. */
+/** The options without undefined fields, so that those do not override defaults. */
 export function givenOf<T extends object>(options: T): T {
   const fields = Object.entries(options).filter(([, value]) => value !== undefined);
   return Object.fromEntries(fields) as T;
 }
 
-/** The method by which Node prints an object. */
+/** The symbol of the method that Node calls to print an object. */
 export const INSPECT: unique symbol = Symbol.for("nodejs.util.inspect.custom") as never;
 
-/** Prints a plain value. */
+/** Node's function that prints a plain value. */
 export type Inspect = (value: unknown, options: object) => string;
 
-/** A lease as a console shows it: what a person wants to see of the request, and nothing that has to be computed. */
+/** A lease as the console prints it: the fields of the request, without the ones that have to be computed. */
 export function shownLease(
   lease: LeaseFields,
   depth: number,

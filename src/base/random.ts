@@ -1,6 +1,6 @@
 /**
- * Random numbers. `createRandom(seed)` is a reproducible stream (xoshiro128**, its state filled by
- * splitmix32); `entropyWords` is the one place that asks the machine for unpredictable bits.
+ * Random numbers. `createRandom(seed)` is a reproducible stream (xoshiro128**, its state filled by splitmix32). `entropyWords` and
+ * `randomUuid` are the only sources of unpredictable bits.
  */
 
 export interface Random {
@@ -47,4 +47,17 @@ export function createRandom(seed: number): Random {
 /** Unpredictable words from the platform, for secrets and default seeds. */
 export function entropyWords(count: number): Uint32Array {
   return globalThis.crypto.getRandomValues(new Uint32Array(count));
+}
+
+/** A random UUID (RFC 9562, version 4) from the platform. */
+/** 32 letters and digits, 190 bits of the platform's entropy: a secret for people to copy. */
+export function randomToken(): string {
+  const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+  const bytes = new Uint8Array(32);
+  globalThis.crypto.getRandomValues(bytes);
+  return Array.from(bytes, (byte) => letters[byte & 63]).join("");
+}
+
+export function randomUuid(): string {
+  return globalThis.crypto.randomUUID();
 }

@@ -1,17 +1,17 @@
-/** What goes into a frontier and comes out of it, as types: the same on the owner's thread, on a caller's and in a worker. */
+/** Types of requests and leases. They are the same on the owner's thread, on a caller's thread and in a worker. */
 import type { Outcome } from "./argument-checks.ts";
 
 /** A URL, or a request with more than a URL. `Data` is the type of its `data`. */
 export type RequestLike<Data = unknown> = string | URL | RequestInput<Data>;
 
-/** The same once it was read: a URL is text. */
+/** A request after it was read: a URL object has become a string. */
 export type PlainRequest = string | RequestInput;
 
 /**
- * What is pushed. Its fields are fixed once it is admitted; of two pushes of one identity the first one's data win.
+ * A request to push. Its fields are fixed once it is admitted; if an identity is pushed twice, the first request's `data` wins.
  *
- * A wrong field is answered by the verdict `rejected` with reason `invalid-request`, or throws `REQUEST_INVALID`
- * where one request was given alone.
+ * A wrong field leads to the verdict `rejected` with reason `invalid-request`. A call that takes a single request throws
+ * `REQUEST_INVALID` instead.
  *
  * @example
  * frontier.push({
@@ -27,12 +27,12 @@ export interface RequestInput<Data = unknown> {
   /** Absolute URL with scheme `http` or `https`. */
   url: string;
   /**
-   * HTTP method. It is part of the identity, unless the key policy says otherwise.
+   * HTTP method. Part of the identity, unless the key policy excludes it.
    * @defaultValue "GET"
    */
   method?: string | undefined;
   /**
-   * Body of the request. It is part of the identity.
+   * Body of the request. Part of the identity.
    * @defaultValue none
    */
   body?: string | Uint8Array | undefined;
@@ -42,7 +42,7 @@ export interface RequestInput<Data = unknown> {
    */
   headers?: Record<string, string> | undefined;
   /**
-   * Any safe integer; larger goes first.
+   * Any safe integer. Larger goes first.
    * @defaultValue the rule's `priority`, 0
    */
   priority?: number | undefined;
@@ -58,33 +58,39 @@ export interface RequestInput<Data = unknown> {
    */
   notBefore?: number | Date | undefined;
   /**
-   * Names the epoch of the identity, in place of the rule's policy. Such a request does not come again by itself.
+   * Name of the identity's epoch, in place of the rule's policy. Such a request is not recrawled on its own.
    * @defaultValue by the rule
    */
   epoch?: string | undefined;
   /**
-   * Takes the place of the URL in the identity.
+   * Replaces the URL in the identity.
    * @defaultValue the canonical URL
    */
   key?: string | undefined;
   /**
-   * `"check"`: a known identity is a duplicate. `"record"`: never a duplicate, but remembered. `"skip"`: neither
+   * Politeness key in place of the URL's host: a queue of your own. Delay, limit and blocks of `host(key)` are this
+   * key's. 1 to 4,096 bytes of UTF-8; upper and lower case differ.
+   * @defaultValue what the rule's `politeness.by` makes of the URL
+   */
+  hostKey?: string | undefined;
+  /**
+   * `"check"`: an identity that was seen before is a duplicate. `"record"`: never a duplicate, but remembered. `"skip"`: neither
    * checked nor remembered.
    * @defaultValue "check"
    */
   dedup?: "check" | "record" | "skip" | undefined;
   /**
-   * Marks a start request. A rule with `startLast` serves it after found ones of equal priority.
+   * Marks a start request. Under a rule with `startLast` it is served after found requests of equal priority.
    * @defaultValue false
    */
   start?: boolean | undefined;
   /**
-   * Name of the handler that is to work on it.
+   * Name of the handler for this request.
    * @defaultValue none
    */
   handler?: string | undefined;
   /**
-   * Attempts before the record fails, in place of the rule's.
+   * Attempts before the record fails.
    * @defaultValue the rule's `maxAttempts`, 3
    */
   maxAttempts?: number | undefined;
@@ -94,7 +100,7 @@ export interface RequestInput<Data = unknown> {
    */
   volatile?: boolean | undefined;
   /**
-   * Anything msgpack can carry. It comes back equal from memory, disk and worker threads: plain objects, lists,
+   * Anything that msgpack can carry. It returns equal from memory, disk and worker threads: plain objects, lists,
    * sets, dates, bytes, typed arrays, strings, numbers, 64-bit integers. Functions, symbols, maps, class instances
    * and cycles are rejected as `unserializable`.
    * @defaultValue none
@@ -103,7 +109,7 @@ export interface RequestInput<Data = unknown> {
 }
 
 /**
- * Fields of the request that a redirect changes; the others stay as they were.
+ * Fields of the request that a redirect changes; the others stay.
  *
  * @example
  * lease.redirect("/login", { status: 303, priority: 5 });
@@ -112,15 +118,15 @@ export interface RequestInput<Data = unknown> {
 export interface RedirectChange<Data = unknown>
   extends Omit<Partial<RequestInput<Data>>, "url" | "depth"> {
   /**
-   * HTTP status of the answer. At 301 and 302 a POST becomes a GET without body, at 303 every method but HEAD does;
-   * at others method and body stay.
+   * HTTP status of the redirect. 301 and 302 turn a POST into a GET without body. 303 does so for every method but HEAD. Other statuses
+   * keep method and body.
    * @defaultValue 302
    */
   status?: number | undefined;
 }
 
 /**
- * What `done` takes along.
+ * The result of a visit, for `done`.
  *
  * @example
  * const found = resolveLinks(lease.url, hrefs);
@@ -128,18 +134,18 @@ export interface RedirectChange<Data = unknown>
  */
 export interface LeaseResult<Data = unknown> {
   /**
-   * Links of the page. Relative ones are resolved against the lease's URL; a page with a `<base>` has its own
-   * (`resolveLinks`).
+   * Links of the page. Relative links are resolved against the lease's URL; for a page with a `<base>` call
+   * `resolveLinks` first.
    * @defaultValue none
    */
   found?: Iterable<RequestLike<Data>> | undefined;
   /**
-   * What went wrong on the page. Each is reported by the event `error` with kind `user`.
+   * Errors on the page. Each is reported as an event `error` with kind `user`.
    * @defaultValue none
    */
   errors?: unknown[] | undefined;
   /**
-   * What the visit showed of the host.
+   * The result of the visit, for the host's politeness.
    * @defaultValue nothing
    */
   outcome?: Outcome | undefined;
@@ -155,23 +161,25 @@ export interface LeaseFields<Data = unknown> {
   readonly body?: Uint8Array | undefined;
   /** Headers of the request. */
   readonly headers?: Record<string, string> | undefined;
-  /** Effective priority: the request's or the rule's, less depth × `depthPriority`, changed by retries. */
+  /** Effective priority: the request's or the rule's, minus depth × `depthPriority`, changed by retries. */
   readonly priority: number;
   /** Distance from a seed; a seed has 0. */
   readonly depth: number;
-  /** Number of this attempt, from 1. */
+  /** Number of this attempt, starting at 1. */
   readonly attempt: number;
-  /** Hand-outs of this record so far, this one included. */
+  /** How often this record was handed out, this time included. */
   readonly deliveries: number;
-  /** Lower-case host with its port, as `URL.host`. */
+  /** Host in lower case with its port, as in `URL.host`. */
   readonly host: string;
-  /** Id of the rule that it is under. */
+  /** The request's own politeness key, where it had one. */
+  readonly hostKey?: string | undefined;
+  /** Id of the rule that the request falls under. */
   readonly rule: string;
-  /** Fingerprint of the page that it was found on. */
+  /** Fingerprint of the page on which it was found. */
   readonly parent?: string | undefined;
   /** Name of the handler that the request asked for. */
   readonly handler?: string | undefined;
-  /** Redirects in a row that led here. */
+  /** Number of redirects in a row that led to this request. */
   readonly redirects: number;
   /** The request's `data`. Unpacked when it is first read. */
   readonly data: Data;

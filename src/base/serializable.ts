@@ -1,14 +1,14 @@
 /**
- * Serializable: whether msgpack restores a value as an equal one. Functions, symbols, promises, maps and cycles are refused
- * before anything is packed, so that they never become something else.
+ * Serializable: whether msgpack restores a value equal to the original. Functions, symbols, promises, maps and cycles are refused before
+ * anything is packed, so that they never turn into something else.
  *
- *   value ─▶ inspectValue ─▶ withZeros ─▶ packed ─▶ unpacked: equal, −0 included; except for the prototype of an object that had none
+ *   value ─▶ inspectValue ─▶ withZeros ─▶ packed ─▶ unpacked: equal, −0 included. Only a missing prototype is not restored.
  *
- * Memory, disk and other threads carry values by these same steps (frontier: engine/intake/request-extras.ts; between threads:
- * workers/protocol/message-values.ts), so all of them accept the same values.
+ * Values in memory, on disk (engine/intake/request-extras.ts) and between threads (workers/protocol/message-values.ts) all pass these
+ * steps, so all of them accept the same values.
  */
 
-/** What msgpackr brings back as the bytes of one kind of number, beside Uint8Array. */
+/** Prototypes of number arrays that msgpackr restores, beside Uint8Array. */
 const NUMBERS: ReadonlySet<unknown> = new Set<unknown>([
   ArrayBuffer.prototype,
   Uint8ClampedArray.prototype,
@@ -26,24 +26,23 @@ const NUMBERS: ReadonlySet<unknown> = new Set<unknown>([
 /** Deepest nesting that is packed: msgpackr recurses, and hostile data must not overflow the stack. */
 const DEPTH_MAX = 200;
 
-/** Most values in one `data`: a small graph of shared objects can stand for 2¹⁰⁰ of them. */
+/** Most values in one `data`: a small graph of shared objects can expand to 2¹⁰⁰ of them. */
 const VALUES_MAX = 2 ** 21;
 
 /**
- * What a look through a value finds: something that msgpack does not bring back equal, nothing but what it does, or
- * among that a −0, for which `withZeros` has to be asked.
+ * Kinds of values. stranger: msgpack does not restore it equal. plain: it does. zeros: it does once `withZeros` has marked each −0.
  */
 export type Finding = "stranger" | "plain" | "zeros";
 
-/** The walk under way: values that may still come, and whether one was −0. */
+/** State of one walk: how many more values are allowed, and whether one was −0. */
 interface Walk {
   left: number;
   holdsZero: boolean;
 }
 
 /**
- * Looks through a value once. One that throws when looked at, or that holds more than VALUES_MAX others (one object
- * named twice counts twice, as it would be packed), is a stranger.
+ * Checks a value in one walk. It is a stranger if reading it throws, or if it holds more than VALUES_MAX values. An object that is
+ * referenced twice counts twice, as msgpack packs it twice.
  */
 export function inspectValue(value: unknown): Finding {
   const walk = { left: VALUES_MAX, holdsZero: false };
@@ -55,7 +54,7 @@ export function inspectValue(value: unknown): Finding {
   return walk.holdsZero ? "zeros" : "plain";
 }
 
-/** Whether msgpack brings a value back equal. */
+/** Whether msgpack restores a value equal to the original. */
 export function isSerializable(value: unknown): boolean {
   return inspectValue(value) !== "stranger";
 }
@@ -85,12 +84,12 @@ function isPackableObject(value: object, depth: number, walk: Walk): boolean {
   if (value instanceof Date || value instanceof Uint8Array) return true;
   if (NUMBERS.has(Object.getPrototypeOf(value))) return true;
   if (Array.isArray(value)) {
-    // A hole would come back as undefined, and so would anything that is no index be lost.
+    // A hole would be restored as undefined, and a property that is not an index would be lost.
     return Object.keys(value).length === value.length && arePackable(value, depth, walk);
   }
   if (value instanceof Set) return arePackable([...value], depth, walk);
   if (!isRecord(value)) return false;
-  // msgpackr renames this one key on reading, for safety.
+  // msgpackr renames this key when it reads, for safety.
   if (Object.hasOwn(value, "__proto__")) return false;
   for (const key of Object.keys(value)) {
     if (!key.isWellFormed() || !isPackable(value[key], depth, walk)) return false;
@@ -109,7 +108,7 @@ function arePackable(values: readonly unknown[], depth: number, walk: Walk): boo
 class NegativeZero {}
 const NEGATIVE_ZERO = new NegativeZero();
 
-/** How msgpackr packs and reads it: extension 45 (`-`), one byte of 0, then the number 0. Whoever packs values adds it. */
+/** How msgpackr packs and reads −0: extension 45 (`-`), one byte of 0, then the number 0. Every packer registers it. */
 export const ZERO_EXTENSION = {
   Class: NegativeZero,
   type: 45,
@@ -117,7 +116,7 @@ export const ZERO_EXTENSION = {
   read: (): number => -0,
 };
 
-/** Options of packers that can read each other's output. Beside them a packer chooses whether it calls `toJSON`. */
+/** Options of all packers, so that they can read each other's output. Each packer still decides on its own whether to call `toJSON`. */
 export const PACKED_PLAINLY = {
   useRecords: false,
   structuredClone: false,
@@ -125,7 +124,7 @@ export const PACKED_PLAINLY = {
   int64AsType: "bigint",
 } as const;
 
-/** A value that is about to be packed: itself, or a copy where some number in it is −0. */
+/** The value to pack: itself, or a copy with every −0 marked. */
 export function withZeros(value: unknown): unknown {
   return holdsZero(value) ? marked(value) : value;
 }
@@ -150,7 +149,7 @@ function marked(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, marked(one)]));
 }
 
-/** An object that is nothing but its fields. */
+/** Whether an object has no prototype but Object's. */
 export function isRecord(value: object): value is Record<string, unknown> {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;

@@ -68,7 +68,7 @@ export function parseFlags(args: readonly string[], flags: readonly Flag[]): Par
   return parsedOf(values, words);
 }
 
-/** `--delay -5` is a number that is wrong, not a flag that nobody knows. */
+/** `--delay -5` is a wrong number, not an unknown flag. */
 function joined(args: readonly string[], flags: readonly Flag[]): string[] {
   const whole = new Set(flags.filter(({ kind }) => kind === "whole").map(({ name }) => name));
   const all: string[] = [];

@@ -5,7 +5,7 @@
  * order, any other at once; neither says anything of it. An answer that cannot be written otherwise ends the command with that word;
  * progress and complaints that cannot be written end nothing.
  *
- * All text goes out through output/terminal-text.ts, so that nothing that a server, a file or an argument says commands a terminal.
+ * All text goes out through output/terminal-text.ts, so that no text from a server, a file or an argument can control the terminal.
  */
 import { type ScreenPart, screenText, terminalText } from "./output/terminal-text.ts";
 

@@ -46,6 +46,7 @@ import {
   importCommand,
 } from "./commands/transfer-commands.ts";
 import { IDENTITY_FLAGS, identityCommand } from "./commands/identity-command.ts";
+import { SERVE_FLAGS, serveCommand } from "./commands/serve-command.ts";
 import { didYouMean } from "../base/did-you-mean.ts";
 import { VERSION } from "./version.ts";
 
@@ -134,6 +135,12 @@ const COMMANDS: Readonly<Record<string, Command>> = Object.freeze({
     text: "write a snapshot now",
     flags: COMPACT_FLAGS,
     run: compactCommand,
+  },
+  serve: {
+    words: "",
+    text: "a frontier for crawlers in other languages, by URLFrontier's protocol",
+    flags: SERVE_FLAGS,
+    run: serveCommand,
   },
   bench: {
     words: "",

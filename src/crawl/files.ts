@@ -24,6 +24,7 @@ import {
   unlinkSync,
   writeFileSync,
   writeSync,
+  writevSync,
 } from "node:fs";
 import { basename, dirname, extname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -37,7 +38,7 @@ export interface ItemFileOptions {
   /** The file; items are appended as JSON lines, or as CSV where it ends in `.csv`. */
   readonly path: string;
   /** A file longer than this is put aside. 256 MiB unless given. */
-  readonly rotateBytes?: number;
+  readonly rotateBytes?: number | undefined;
 }
 
 const ROTATE_BYTES = 256 * 1024 * 1024;
@@ -45,7 +46,7 @@ const TAIL_BYTES = 64 * 1024;
 const NEWLINE = 10;
 
 /**
- * Returns a pipeline that appends each item as one line of JSON, or of CSV by the file's ending. Throws what the system says where the file cannot be opened. Costs one
+ * Returns a pipeline that appends each item as one line of JSON, or of CSV by the file's ending. Throws the system's error when the file cannot be opened. Costs one
  * synchronous write an item.
  *
  * @example
@@ -214,19 +215,14 @@ export function openBlockFile(path: string): BlockFile {
       return bytes.subarray(0, at);
     },
     append(parts) {
-      let end = size;
+      const bytes = parts.reduce((sum, part) => sum + part.length, 0);
       try {
-        for (const part of parts) {
-          for (let at = 0; at < part.length; ) {
-            at += writeSync(file, part, at, part.length - at, end + at);
-          }
-          end += part.length;
-        }
+        writeAll(file, parts, { at: size, bytes });
       } catch (cause) {
         ftruncateSync(file, size);
         throw cause;
       }
-      size = end;
+      size += bytes;
     },
     truncate(given) {
       ftruncateSync(file, given);
@@ -240,6 +236,18 @@ export function openBlockFile(path: string): BlockFile {
   };
 }
 
+/** In one call of the system, unless that takes less: then the rest is written from one piece. */
+function writeAll(
+  file: number,
+  parts: readonly Uint8Array[],
+  { at, bytes }: { readonly at: number; readonly bytes: number },
+): void {
+  let written = writevSync(file, parts, at);
+  if (written === bytes) return;
+  const rest = Buffer.concat(parts);
+  while (written < bytes) written += writeSync(file, rest, written, bytes - written, at + written);
+}
+
 /** Paths of those files in a path's folder that begin as it does. */
 export function pathsLike(path: string): string[] {
   const folder = dirname(path);
@@ -247,6 +255,11 @@ export function pathsLike(path: string): string[] {
   if (!existsSync(folder)) return [];
   const names = readdirSync(folder).filter((name) => name.startsWith(stem));
   return names.map((name) => `${path.slice(0, path.length - stem.length)}${name}`);
+}
+
+/** A path as it is from every folder. */
+export function wholePath(path: string): string {
+  return resolve(path);
 }
 
 /** A file's text. */
@@ -261,7 +274,7 @@ export function nameOf(path: string): string {
 
 /** A file of a crawl in its directory: beside the frontier's own folder, under its name. undefined: it is in memory. */
 export function fileBeside(
-  { directory, name = "default" }: { directory?: string; name?: string },
+  { directory, name = "default" }: { directory?: string | undefined; name?: string | undefined },
   ending: string,
 ): string | undefined {
   return directory === undefined ? undefined : `${directory}/${encodeURIComponent(name)}.${ending}`;

@@ -13,6 +13,7 @@
 import { misuse } from "../base/errors.ts";
 import type { RequestLike } from "../index.ts";
 import type { RoomShare } from "./http/inflate-room.ts";
+import type { PagePolicy } from "./policy/page-policy.ts";
 
 /** What a downloader is asked for. */
 export interface DownloadRequest {
@@ -54,7 +55,7 @@ export interface Exchange {
   readonly requestBody?: Uint8Array;
   /** HTTP status. */
   readonly status: number;
-  /** What the status line says after the status; empty on HTTP/2. */
+  /** The text after the status in the status line; empty on HTTP/2. */
   readonly statusText: string;
   /** Headers of the response in the order and spelling in which they came, each octet a letter (Latin-1). */
   readonly responseHeaders: ReadonlyArray<readonly [name: string, value: string]>;
@@ -120,6 +121,11 @@ export interface Page {
   readonly contentType: string;
   /** Runs the built-in analyzer on the page. Costs one pass over it; the result is kept. */
   extract(): Promise<Extract>;
+  /**
+   * What robots.txt, headers and markup say of the use of the page; undefined: nothing. It is kept, and blocks nothing by
+   * itself. Costs `extract()` for HTML.
+   */
+  policy(): Promise<PagePolicy | undefined>;
 }
 
 /** What the markup of a page contains. */
@@ -142,6 +148,8 @@ export interface Extract {
   readonly isNoIndex: boolean;
   /** Whether the page forbids following its links. */
   readonly isNoFollow: boolean;
+  /** Directives of its meta elements to all robots or to us, as they are written; empty: none. */
+  readonly metaRobots: string;
 }
 
 /** What an analyzer found. `Item` is the type of its items. */
@@ -171,6 +179,8 @@ export interface ItemSource {
   readonly url: string;
   /** Its distance from a seed. */
   readonly depth: number;
+  /** What is said of the use of the page; missing: nothing. */
+  readonly policy?: PagePolicy;
 }
 
 /** Works on the items of a page, before the page is done. */

@@ -1,14 +1,15 @@
 /**
- * EventHub: the events of listeners, built only where somebody listens, delivered after the call that caused it.
+ * EventHub: the events of listeners, built only where there is a listener, delivered after the call that caused it.
  *
  *   transition ─▶ batch per event ──(end of the public call)──▶ listeners
- *   fault      ─▶ bounded list    ──(when somebody listens)───▶ error listeners
+ *   fault      ─▶ bounded list    ──(when there is a listener)───▶ error listeners
  *
- *   I1  A listener that throws is told as a fault; the others still hear.
+ *   I1  A listener that throws is reported as a fault; the others are still called.
  *   I2  A listener may call the frontier: its events are delivered after the running ones.
- *   I3  Faults that nobody hears are kept up to FAULTS_KEPT, the oldest dropped and counted.
+ *   I3  Faults without a listener are kept up to FAULTS_KEPT, the oldest dropped and counted.
  */
 import { misuse } from "../base/errors.ts";
+import { MODE_ACCEPTED, MODE_REFUSED } from "../frontier/admission/admission-mode.ts";
 import type { TransitionKind } from "../frontier/core.ts";
 import type { FrontierEvents, FrontierFault, RequestView } from "./types/frontier-types.ts";
 
@@ -67,6 +68,8 @@ export class EventHub {
     duplicate: false,
     rejected: false,
   };
+  /** What listeners ask of admission: MODE_ACCEPTED, MODE_REFUSED (frontier/admission/admission-mode.ts). */
+  mode = 0;
   dropped = 0;
   readonly #listeners = new Map<EventName, Listening[]>();
   #queue: Array<{ name: EventName; payload: unknown }> = [];
@@ -167,13 +170,13 @@ export class EventHub {
     }
   }
 
-  /** A failing error listener is not told of itself: that would never end. */
+  /** A failing error listener is not reported to itself: that would never end. */
   #fail(name: EventName, cause: unknown): void {
     if (name === "error") this.dropped++;
     else this.fault({ kind: "listener", stage: name, cause });
   }
 
-  /** An async listener fails after the call that it heard. */
+  /** An async listener fails after the call whose event it received. */
   #failLate(name: EventName, cause: unknown): void {
     this.#fail(name, cause);
     this.flush();
@@ -195,5 +198,7 @@ export class EventHub {
 
   #want(name: EventName): void {
     if (name in this.wants) this.wants[name as keyof EventHub["wants"]] = this.has(name);
+    const { accepted, duplicate, rejected } = this.wants;
+    this.mode = (accepted ? MODE_ACCEPTED : 0) | (duplicate || rejected ? MODE_REFUSED : 0);
   }
 }

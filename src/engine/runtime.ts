@@ -5,15 +5,17 @@
 
 /**
  * Runtime: one open frontier put together: the core, its gate, its clock, its events, its life.
- * The composition root: nothing below knows all of these.
+ * The composition root: nothing below imports all of these.
  */
 import { createRandom, entropyWords } from "../base/random.ts";
 import { memoryFull } from "../base/errors.ts";
+import { MODE_HOOK } from "../frontier/admission/admission-mode.ts";
 import { type Core, createCounters, type TransitionSink } from "../frontier/core.ts";
+import { createLeaseTimes } from "../frontier/leases/lease-times.ts";
 import { createReasons } from "../frontier/records/outcome-reasons.ts";
 import { createRules, installRules } from "../frontier/rules/install-rules.ts";
 import { createEpochTable } from "../structures/seen/epoch-table.ts";
-import { createSpilling } from "../frontier/scheduling/spill-state.ts";
+import { createSpilling, type Spilled } from "../frontier/scheduling/spill-state.ts";
 import { createGroups } from "../frontier/politeness/host-groups.ts";
 import { createHeap } from "../structures/ordering/heap.ts";
 import { createTimeline } from "../structures/ordering/timeline.ts";
@@ -33,7 +35,7 @@ import { loadKernelModule } from "./kernel-file.ts";
 import type { Settings } from "./options/normalize-options.ts";
 import type { OpenDiskTiers, DiskTiers } from "./durable/disk-tiers.ts";
 import type { FailureNotes } from "./records/failure-notes.ts";
-import { recordView } from "./records/record-view.ts";
+import { recordHostKey, recordView } from "./records/record-view.ts";
 
 /** Everything that `clear` makes anew. */
 export interface Runtime {
@@ -74,6 +76,7 @@ export function createRuntime(
   if (failedLane === 0) throw memoryFull();
   const tiers = openTiers(hooks.tiers, kernel, { secret, isCleared, before });
   const seen = createSeenSet({ kernel, ...settings.seen, ...seenTiers(tiers) });
+  const spilled = spilledOf(store, seen, settings);
   const random = createRandom(settings.seed);
   const sink: TransitionSink = {
     wants: events.wants,
@@ -85,31 +88,30 @@ export function createRuntime(
     failure: hooks.failure,
     fault: (stage, cause, url) => events.hookFault(stage, cause, url),
   };
+  const ownUnitOf = (record: number): string | undefined => recordHostKey(core, record);
   const core: Core = {
     store,
     seen,
-    hosts: createHostTable(store, settings.hostIdleCountMax),
+    hosts: spilled.hosts,
     waiting: createHeap(store.region),
     resting: createHeap(store.region),
     epochs: createEpochTable(store),
     deadlines: createTimeline(store.region),
-    clocks: createTimeline(store.region),
+    clocks: spilled.clocks,
     ...createGroups(store, before?.core.groupKinds),
     failedLane,
     ...createRules(store),
     limits: settings,
     counters: createCounters(),
-    reasons: createReasons(),
-    sink,
-    log: undefined,
+    ...{ reasons: createReasons(), leaseTimes: createLeaseTimes() },
+    ...{ sink, log: undefined },
     random: () => random.unit(),
-    sequence: 0,
-    leaseSequence: before?.core.leaseSequence ?? 0,
-    volatileData: new Map(),
-    unbegun: undefined,
+    ...{ sequence: 0, leaseSequence: before?.core.leaseSequence ?? 0 },
+    ...{ volatileData: new Map(), unbegun: undefined, fresh: undefined },
+    ...{ hasKept: false, hasOwnUnits: isRestored(settings), ownUnitOf },
     draft: createDraft(),
     scratch: createScratch(store),
-    spilling: spillingOf(settings, store, seen, tiers),
+    spilling: spillingOf(settings, spilled, tiers),
   };
   const { core: list = settings.rules, nowMs = 0 } = before ?? {};
   installRules(core, list, before?.core.version ?? 0, nowMs);
@@ -123,12 +125,15 @@ export function createRuntime(
       batch,
       rows: { kernel, offset: batch.area.header },
       key: settings.key,
-      accept: settings.accept,
-      ...{ events, failures, isBusy: false },
-      filter: undefined,
-      visited: undefined,
+      ...{ accept: settings.accept, mode: settings.accept === undefined ? 0 : MODE_HOOK },
+      ...{ events, failures, isBusy: false, filter: undefined, visited: undefined },
     },
   };
+}
+
+/** What a file brings may have named politeness units of its own. */
+function isRestored({ directory, from }: Settings): boolean {
+  return directory !== undefined || from !== undefined;
 }
 
 /** Those of a core that begins, or prepared for one that is to replace another. */
@@ -158,13 +163,18 @@ function seenTiers(tiers: OpenDiskTiers | undefined): Partial<SeenSetOptions> {
   return { beforeMove, cold };
 }
 
+/** What may go to disk in part. */
+function spilledOf(store: Store, seen: SeenSet, { hostIdleCountMax }: Settings): Spilled {
+  const hosts = createHostTable(store, hostIdleCountMax);
+  return { store, seen, hosts, clocks: createTimeline(store.region) };
+}
+
 function spillingOf(
   settings: Settings,
-  store: Store,
-  seen: SeenSet,
+  spilled: Spilled,
   tiers: OpenDiskTiers | undefined,
 ): Core["spilling"] {
   const { memoryBytes: budgetBytes } = settings;
   const spill = settings.spill ?? (tiers === undefined ? undefined : { tier: tiers.spill });
-  return spill === undefined ? undefined : createSpilling(store, seen, { ...spill, budgetBytes });
+  return spill === undefined ? undefined : createSpilling(spilled, { ...spill, budgetBytes });
 }

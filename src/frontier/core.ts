@@ -41,6 +41,7 @@ import type { HandOut } from "./scheduling/hand-out.ts";
 import type { Matcher } from "../url/matching/rule-matcher.ts";
 import type { DomainMemo } from "../url/matching/row-domain.ts";
 import type { NormalPolicy } from "../url/keys/key-policy.ts";
+import type { LeaseTimes } from "./leases/lease-times.ts";
 import type { Reasons } from "./records/outcome-reasons.ts";
 import type { RuleList, RuleSpec } from "./rules/rule-specs.ts";
 import type { RuleState } from "./rules/rule-state.ts";
@@ -50,32 +51,33 @@ import type { Spilling } from "./scheduling/spill-state.ts";
 
 export { createRule, type RuleState } from "./rules/rule-state.ts";
 
+/** Counts of a frontier. The ledger alone writes them (records/ledger.ts): for all others they are read-only. */
 export interface Counters {
-  pushed: number;
-  accepted: number;
-  deferred: number;
-  duplicate: number;
-  rejected: Map<string, number>;
-  full: number;
-  retried: number;
-  expired: number;
-  released: number;
-  lateResults: number;
-  leases: number;
-  pending: number;
-  waiting: number;
-  leased: number;
-  done: number;
-  failed: number;
-  forgotten: number;
-  removed: number;
+  readonly pushed: number;
+  readonly accepted: number;
+  readonly deferred: number;
+  readonly duplicate: number;
+  readonly rejected: ReadonlyMap<string, number>;
+  readonly full: number;
+  readonly retried: number;
+  readonly expired: number;
+  readonly released: number;
+  readonly lateResults: number;
+  readonly leases: number;
+  readonly pending: number;
+  readonly waiting: number;
+  readonly leased: number;
+  readonly done: number;
+  readonly failed: number;
+  readonly forgotten: number;
+  readonly removed: number;
   /** Identities admitted since the last forget: what the seen-set answers for. */
-  seen: number;
+  readonly seen: number;
   /** Records admitted at each depth; the last place counts all deeper ones. */
-  depths: number[];
+  readonly depths: readonly number[];
 }
 
-/** Depths told apart in the report; a crawl deeper than this is counted in the last place. */
+/** Depths counted apart in the report; a crawl deeper than this is counted in the last place. */
 export const DEPTH_COUNT_MAX = 1024;
 
 export type TransitionKind =
@@ -87,11 +89,11 @@ export type TransitionKind =
   | "expired"
   | "released";
 
-/** What the engine hears of transitions; null while nobody listens, so that nothing is built. */
+/** What the engine receives of transitions; null while there is no listener, so that nothing is built. */
 export interface TransitionSink {
   /** Called while the record still exists. */
   record(kind: TransitionKind, record: number, reason: string | undefined): void;
-  /** A record has failed, or is failed no more: `reason` is undefined then. Called whoever listens. */
+  /** A record has failed, or has left that state: `reason` is undefined then. Called with and without listeners. */
   failed?(record: number, reason: string | undefined): void;
   /** A failure for the breaker. */
   failure(nowMs: number): void;
@@ -106,6 +108,13 @@ interface CoreLimits {
   readonly maxLeases: number;
   readonly leaseMs: number;
   readonly maxDeliveries: number;
+}
+
+/** The share of hosts that were never leased (politeness/fresh-hosts.ts). */
+export interface FreshTurns {
+  /** By the keyed hash of a domain: the hand-out from which on its next new host goes first again. */
+  readonly nextAt: Float64Array;
+  decided: number;
 }
 
 export interface Core {
@@ -148,13 +157,15 @@ export interface Core {
   readonly domains: DomainMemo;
   /** The rule of the set that takes every URL unasked. */
   plain: RuleState | undefined;
-  /** Some rule of the set puts plain URLs into epochs other than forever. */
-  isSegmented: boolean;
-  /** Some rule of the set can be admitted to row by row only. */
-  isEach: boolean;
-  /** Some rule of the set asks more of a plain string than its key. */
-  isSpecial: boolean;
-  /** RULE_* that any rule has had: what none had, nobody looks for. */
+  /** What the set asks of each row of a batch: MODE_* (admission/admission-mode.ts). */
+  mode: number;
+  /** Some done record may rest for good with its data. */
+  hasKept: boolean;
+  /** Some request may have named its own politeness unit. */
+  hasOwnUnits: boolean;
+  /** The politeness unit that a record's request named itself; undefined: none. */
+  readonly ownUnitOf: (record: number) => string | undefined;
+  /** RULE_* that any rule has had: what none had is not looked for. */
   flagsSeen: number;
   /** The key policy that all rules of the set share. */
   soleKey: NormalPolicy | undefined;
@@ -170,6 +181,7 @@ export interface Core {
   readonly limits: CoreLimits;
   readonly counters: Counters;
   readonly reasons: Reasons;
+  readonly leaseTimes: LeaseTimes;
   readonly sink: TransitionSink;
   /** What survives the process is said here; undefined: nothing does. */
   log: TransitionLog | undefined;
@@ -179,6 +191,8 @@ export interface Core {
   sequence: number;
   /** One counter for hand-outs: lease fences and host turns. */
   leaseSequence: number;
+  /** First turns of new hosts, where a rule gives those of one domain a share; undefined: none has yet. */
+  fresh: FreshTurns | undefined;
   /** Data of volatile requests that msgpack can not carry, by record; freed with the record. */
   readonly volatileData: Map<number, unknown>;
   /** Reused for every record made. */
@@ -187,11 +201,15 @@ export interface Core {
   /** Pending records beyond the memory they may take; undefined: all stay in memory. */
   readonly spilling: Spilling | undefined;
   /**
-   * Leases that were laid out for somebody who has not begun them, by their sequences: at its deadline such a one was never
+   * Leases that were laid out for a worker that has not begun them, by their sequences: at its deadline such a one was never
    * an attempt. Asked when a lease has run out; undefined: who has a lease has begun.
    */
   unbegun: (() => ReadonlyMap<number, HandOut>) | undefined;
 }
+
+declare const STEPPED: unique symbol;
+/** A time to which the core was brought (`step` of leases/leases.ts): what the clock brought about until then has happened. */
+export type SteppedMs = number & { readonly [STEPPED]: true };
 
 /** (request ?? rule) − depth × depthPriority, a safe integer. */
 export function effectivePriority(

@@ -40,7 +40,12 @@ import { hostClock, hostLimit } from "./politeness/host-clock.ts";
 import { hostOf } from "./records/transitions.ts";
 import type { RecordState } from "./records/record-state.ts";
 import { isListed, verifyShares } from "./scheduling/rule-shares.ts";
-import { placesSpilled, probeSpilled, spilledUnder } from "./scheduling/spill-control.ts";
+import {
+  isHostsPlace,
+  placesSpilled,
+  probeSpilled,
+  spilledUnder,
+} from "./scheduling/spill-control.ts";
 import { listRecords } from "./records/record-walk.ts";
 
 /** Throws InvariantError at the first thing that is not as it must be. */
@@ -103,9 +108,15 @@ function verifyRules(core: Core): void {
   }
 }
 
-/** Adds every spilled record to the count of what `of` says it belongs to. */
-function countSpilled<T>(core: Core, counts: Map<T, number>, of: (record: number) => T): void {
+/** Adds every spilled record to the count of what `of` returns for it. */
+function countSpilled<T>(
+  core: Core,
+  counts: Map<T, number>,
+  of: (record: number) => T,
+  hasHosts = true,
+): void {
   for (const place of placesSpilled(core)) {
+    if (!hasHosts && isHostsPlace(core, place)) continue; // their hosts are on disk with them
     probeSpilled(core, place, (record) => {
       assert(recordState(core.store, record) === RECORD_PENDING, "I2: spilled records are pending");
       counts.set(of(record), (counts.get(of(record)) ?? 0) + 1);
@@ -130,7 +141,7 @@ function verifyLive(core: Core): void {
     const host = hostOf(core, noted.handles[index] as number);
     live.set(host, (live.get(host) ?? 0) + 1);
   }
-  countSpilled(core, live, (record) => hostOf(core, record));
+  countSpilled(core, live, (record) => hostOf(core, record), false);
   const leased = new Map<number, number>();
   for (const record of timelineItems(core.deadlines)) {
     const host = hostOf(core, record);
@@ -146,7 +157,7 @@ function verifyLive(core: Core): void {
   assert(live.size === 0, "a host with records is busy");
 }
 
-/** A host stands in the clock heap, or its queues in their rule's ranks, or neither, as its state says. */
+/** A host stands in the clock heap, or its queues in their rule's ranks, or neither, as its state asks. */
 function verifyHost(core: Core, host: number): void {
   const { store } = core;
   const isClocked = hostFlag(store, host, HOST_CLOCKED);

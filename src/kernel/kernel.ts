@@ -1,10 +1,10 @@
 /**
- * Room `src/kernel`: the one door to WebAssembly, with a readable twin of its hashes in js/. Decides which memory a
- * kernel runs on. May touch layout, base and memory.
+ * Room `src/kernel`: the only access to WebAssembly. Decides which memory a kernel runs on. May touch layout, base and memory. The
+ * readable twin of its hashes is in test/support/hash-twins.
  */
 
 /**
- * The one door to WebAssembly: compile once, instantiate per thread over a region.
+ * Kernel: compile the module once, instantiate it per thread over a region.
  *
  *   bytes ── compileKernel ──▶ module ── createKernel ──▶ { exports, region }
  *
@@ -17,17 +17,17 @@ import { InvariantError, misuse } from "../base/errors.ts";
 import { KERNEL_VERSION } from "../layout/calls/kernel-version.ts";
 
 interface KernelExports {
-  /** Parse, key, hash and insert in one crossing (assembly/batch.ts); 0 as table: no insert. */
-  admitBatch(batch: number, table: number): number;
-  /** Key, hash and insert of parsed rows in one crossing. */
-  settleBatch(batch: number, table: number): number;
-  /** Keys of all rows; rows left at BATCH_NEEDS_KEY. */
+  /** Parses, keys, hashes, inserts and surveys a batch in one call (assembly/batch.ts). Table 0: no insert. Job 0: no survey. */
+  admitBatch(batch: number, table: number, job: number): number;
+  /** Keys, hashes, inserts and surveys rows that are already parsed, in one call. */
+  settleBatch(batch: number, table: number, job: number): number;
+  /** Makes the keys of all rows; returns how many are left at BATCH_NEEDS_KEY. */
   keyBatch(batch: number): number;
-  /** Key of one row; its status. */
+  /** Makes the key of one row; returns its status. */
   keyOne(batch: number, index: number): number;
-  /** Raw bytes of all rows to hrefs; rows left at BATCH_NEEDS_PARSER. */
+  /** Parses the raw bytes of all rows to hrefs; returns how many are left at BATCH_NEEDS_PARSER. */
   parseBatch(batch: number): number;
-  /** Raw bytes of one row to its href; its status. */
+  /** Parses the raw bytes of one row to its href; returns its status. */
   parseOne(batch: number, index: number): number;
   kernelVersion(): number;
   bloomProbeBatch(bloom: number, hashes: number, count: number, results: number): number;
@@ -54,52 +54,52 @@ interface KernelExports {
   tableOpen(table: number, segment: number): void;
   tableRemove(table: number, lo: number, hi: number): number;
   tableUpper(table: number, segment: number): number;
-  /** Finds each row its rule in a memo of hosts (assembly/records/match-hosts.ts); how many rows are left to the owner. */
+  /** Finds the rule of each row in a memo of hosts (assembly/records/match-hosts.ts). Returns how many rows are left to the owner. */
   matchBatch(batch: number, memo: number, rules: number, depth: number): number;
-  /** Keeps what the owner found out about a row's host. */
+  /** Stores in the memo what the owner found for a row's host. */
   keepMatch(batch: number, row: number, memo: number, number: number): void;
-  /** Sizes of the records that a job will make (assembly/records/make-records.ts). */
-  sizeRecords(job: number): void;
-  /** Makes them from a row on; the row that is the owner's to make, or the count of rows. */
+  /** Makes records from row `from` on. Returns the first row that the owner has to make, or the count of rows. */
   makeRecords(job: number, from: number): number;
-  /** Touches what it will need; most lanes that it may open. */
-  planRecords(job: number): number;
-  /** Gives rows that are no more than new or known their verdicts (assembly/records/sight-rows.ts); how many are noted for the owner. */
-  sightRows(job: number): number;
-  /** Lists the rows whose hosts are met for the first time; how many (assembly/records/make-hosts.ts). */
-  listHosts(job: number): number;
-  makeHosts(job: number, count: number): void;
-  /** Appends sorted records to their lanes (assembly/records/place-records.ts); the index of one that is the owner's to plant, or the count. */
+  /** Makes the new hosts of a job, then its records from the first row on (assembly/records/make-records.ts); returns what makeRecords does. */
+  makeBatch(job: number): number;
+  /** Writes verdicts of known rows, sizes of records and new hosts of a marked batch to its job (assembly/records/survey-rows.ts). */
+  surveyRows(job: number): void;
+  /** Lists the rows whose hosts are new (assembly/records/make-hosts.ts). */
+  listHosts(job: number): void;
+  /**
+   * Appends sorted records to their lanes (assembly/records/place-records.ts). Returns the index of the first that the owner has to place,
+   * or the count.
+   */
   placeRecords(handles: number, from: number, count: number): number;
-  /** Rows of records to be made anew (assembly/records/restore-records.ts): of a snapshot's columns, of a journal's entries. */
+  /** Prepares rows of records to be restored (assembly/records/restore-records.ts), from columns of a snapshot or entries of a journal. */
   restoreColumns(job: number, hashes: number, doubles: number, words: number, text: number): void;
   restoreEntries(job: number): void;
-  /** Their queues and sizes. */
+  /** Finds the queues and sizes of the restored rows. */
   restoreQueues(job: number): void;
-  /** Makes them from a row on; the row that is the owner's to make, or the count. */
+  /** Restores records from row `from` on. Returns the first row that the owner has to make, or the count. */
   restoreRows(job: number, from: number): number;
-  /** Adds entries of a walk to columns (assembly/records/snapshot-columns.ts); the first that was not added, or the end. */
+  /** Adds entries of a walk to columns (assembly/records/snapshot-columns.ts). Returns the first entry that was not added, or `end`. */
   snapshotRows(job: number, from: number, end: number): number;
   /** Ends plain leases (assembly/records/lease-records.ts). */
   endRecords(job: number, count: number): void;
-  /** Hands plain records out; how many. */
+  /** Hands out plain records; returns how many. */
   leaseRecords(job: number, max: number): number;
   leaseShared(job: number, max: number): number;
   copyBatch(jobs: number, count: number): void;
-  /** Reads what the ends of records will need, all at once; a number of no meaning. */
+  /** Reads the memory that the ends of records will need, all at once. The result has no meaning. */
   touchRecords(table: number, handles: number, count: number): number;
-  /** Reads what the next hand-outs of rules will need; a number of no meaning. */
+  /** Reads the memory that the next dispatches of rules will need. The result has no meaning. */
   touchRules(rules: number, count: number): number;
   gatherUrls(handles: number, count: number, text: number, capacity: number, ends: number): number;
 }
 
 /**
- * A compiled kernel, a WebAssembly.Module. What the package's types name has names of its own: no library need declare
- * WebAssembly in a user's project.
+ * A compiled kernel, a WebAssembly.Module. The package's types do not name WebAssembly, so that a user's project need not
+ * declare it.
  */
 export type KernelModule = object;
 
-/** A WebAssembly.Memory. */
+/** The part of WebAssembly.Memory that is used. */
 interface KernelMemory {
   readonly buffer: ArrayBuffer;
   grow(pages: number): number;
@@ -113,26 +113,26 @@ export interface Kernel {
 }
 
 interface KernelOptions {
-  /** Most pages of 64 KiB the region may grow to. */
+  /** Most pages of 64 KiB to which the region may grow. */
   readonly pageCountMax?: number;
-  /** Pages to have from the start; default 1. */
+  /** Pages at the start; default 1. */
   readonly initialPages?: number;
 }
 
-/** Compiles the bytes of a kernel. Synchronous: the file is some tens of kilobytes. */
+/** Compiles a kernel. Synchronous, since the file has only some tens of kilobytes. */
 export function compileKernel(bytes: Uint8Array): KernelModule {
   return new WebAssembly.Module(bytes);
 }
 
-/** Makes a new region with its kernel. The calling thread owns it. */
+/** Creates a region and a kernel over it. The calling thread owns both. */
 export function createKernel(module: KernelModule, options: KernelOptions = {}): Kernel {
   const memory = reserve(options.initialPages ?? 1);
   return instantiate(module, memory, options.pageCountMax);
 }
 
 /**
- * A memory of `pages`, or of as many as the machine lets us reserve. Untouched pages cost address space only, and
- * a memory that need not grow spares the garbage collection that V8 makes of each growth (2–20 ms).
+ * Creates a memory of `pages`, or of as many as the machine can reserve. Untouched pages cost only address space, and a memory that need
+ * not grow avoids the garbage collection that V8 runs at each growth (2 to 20 ms).
  */
 function reserve(pages: number): KernelMemory {
   for (let initial = pages; ; initial >>= 1) {
@@ -144,12 +144,12 @@ function reserve(pages: number): KernelMemory {
   }
 }
 
-/** Zeroed pages of the kernel's region, for rooms that may not touch the region itself; 0 when it is exhausted. */
+/** Takes zeroed pages of the kernel's region, for rooms that may not touch the region; returns 0 if it is exhausted. */
 export function kernelTryTake(kernel: Kernel, pages: number): number {
   return regionTake(kernel.region, pages);
 }
 
-/** The same; throws MEMORY_FULL. */
+/** The same, but throws MEMORY_FULL if the region is exhausted. */
 export function kernelTake(kernel: Kernel, pages: number): number {
   const offset = regionTake(kernel.region, pages);
   if (offset === 0) throw misuse("MEMORY_FULL", "memory", pages, "as many free pages of 64 KiB");
@@ -173,7 +173,7 @@ function instantiate(
   return { module, memory, exports, region: createRegion(memory, pageCountMax) };
 }
 
-/** Only debug kernels call it: an assert in assembly/ failed at this line. */
+/** Called by debug kernels only, when an assert in assembly/ fails. */
 function kernelAbort(_message: number, _file: number, line: number, column: number): never {
   throw new InvariantError(`kernel assert at line ${line}, column ${column}`);
 }

@@ -10,11 +10,11 @@
  *   pages of one kind:  head ─▶ partly full ⇄ partly full ⇄ …     full pages are in no list
  *                       spare ─▶ one empty page, or none           further empty pages are freed
  *
- * A page that turns from full to partly full becomes the head, so that the fullest pages fill up and
- * the others can become empty. Owner's thread only. Objects are 8-aligned and NOT zeroed: a
- * new object holds the bytes that were there. Under VERIFY it holds 0xDB bytes, on take and after give.
+ * A page that turns from full to partly full becomes the head, so that the fullest pages fill up and the others can become empty. Owner's
+ * thread only. Objects are 8-aligned and NOT zeroed: a new object holds whatever bytes were there. Under VERIFY an object is filled
+ * with 0xDB when it is taken and when it is freed.
  *
- *   I1  An object is handed out once until it is given back.
+ *   I1  An object is handed out at most once until it is freed.
  *   I2  used + free list + never handed out = objects of the page.
  *   I3  The list of a kind holds exactly its pages with 0 < used < capacity.
  *   I4  An empty page is the spare of its kind or belongs to the region.
@@ -39,18 +39,18 @@ import { type Region, regionGive, regionTake, seemsExhausted } from "./region.ts
 
 export interface Arena {
   readonly region: Region;
-  /** ARENA_META_WORDS for every page the region may have; untouched parts cost address space only. */
+  /** ARENA_META_WORDS for every page that the region may have; untouched parts cost only address space. */
   readonly meta: Uint32Array;
   /** Kind of an object of u units, for u above ARENA_SMALL_UNITS_MAX. */
   readonly kindOfUnits: Uint8Array;
-  /** By kind: size in units of 8 bytes, objects in a page, and objects handed out now. */
+  /** By kind: size in units of 8 bytes, objects per page, objects handed out now. */
   readonly units: Uint32Array;
   readonly capacity: Uint32Array;
   readonly counts: Uint32Array;
   /** By kind: page number of the first partly full page, and of the spare page; 0 = none. */
   readonly heads: Uint32Array;
   readonly spares: Uint32Array;
-  /** Pages of objects, and pages in runs. */
+  /** Pages that hold objects, and pages in runs. */
   slabPages: number;
   runPages: number;
 }
@@ -78,7 +78,7 @@ export function createArena(region: Region): Arena {
   };
 }
 
-/** Takes an object that is not zeroed; 0 when the region is exhausted. May remake the views. @hot */
+/** Takes an object, not zeroed; returns 0 if the region is exhausted. May replace the views. @hot */
 export function arenaTake(arena: Arena, bytes: number): number {
   if (VERIFY) assert(bytes > 0, "arenaTake: bytes > 0");
   if (bytes > ARENA_SLAB_BYTES_MAX) return takeRun(arena, bytes);
@@ -106,8 +106,8 @@ export function arenaTake(arena: Arena, bytes: number): number {
 }
 
 /**
- * Takes an object for each of `count` sizes, words from index `sizes` on; handles go to as many words from
- * `handles` on: 0 for the size 0, and where the region is exhausted. May remake the views. @hot
+ * Takes an object for each of `count` sizes. The sizes are words from index `sizes` on; the handles are written from index `handles` on. A
+ * handle is 0 for size 0 and if the region is exhausted. May replace the views. @hot
  */
 export function arenaTakeEach(arena: Arena, sizes: number, handles: number, count: number): void {
   const { region } = arena;
@@ -118,7 +118,7 @@ export function arenaTakeEach(arena: Arena, sizes: number, handles: number, coun
   }
 }
 
-/** Gives an object back; `bytes` as it was taken. @hot */
+/** Frees an object; `bytes` must be the size with which it was taken. @hot */
 export function arenaGive(arena: Arena, handle: number, bytes: number): void {
   if (bytes > ARENA_SLAB_BYTES_MAX) {
     giveRun(arena, handle, bytes);
@@ -142,7 +142,7 @@ export function arenaGive(arena: Arena, handle: number, bytes: number): void {
   } else if (wasFull) link(arena, kind, page);
 }
 
-/** Gives the spare pages back to the region. */
+/** Returns the spare pages to the region. */
 export function arenaTrim(arena: Arena): void {
   const { meta, region, spares } = arena;
   for (let kind = 1; kind < spares.length; kind++) {
@@ -155,7 +155,7 @@ export function arenaTrim(arena: Arena): void {
   }
 }
 
-/** Bytes handed out, rounding included. */
+/** Bytes of all objects handed out, including rounding. */
 export function arenaUsedBytes(arena: Arena): number {
   let used = 0;
   for (let kind = 1; kind < arena.counts.length; kind++) {
@@ -169,12 +169,12 @@ function kindOf(arena: Arena, bytes: number): number {
   return bytes <= ARENA_SMALL_BYTES_MAX ? units : (arena.kindOfUnits[units] as number);
 }
 
-/** Sizes in units of 8 bytes by kind: every unit, then at most an eighth more, stretched to fill the page. */
+/** Object sizes by kind, in units of 8 bytes: every unit first, then steps of at most an eighth, stretched to fill the page. */
 function kindUnits(): number[] {
   const units: number[] = [];
   for (let unit = 0; unit <= ARENA_SMALL_UNITS_MAX; unit++) units.push(unit);
   for (let last = ARENA_SMALL_UNITS_MAX; last < ARENA_PAGE_HANDLES; ) {
-    // As many to a page as the wanted size needs, or one less where that is no step at all.
+    // As many per page as the wanted size allows, or one less if that would not enlarge the size.
     const wanted = last + (last >> 3);
     const fits = Math.floor(ARENA_PAGE_HANDLES / last);
     last = Math.floor(
@@ -185,7 +185,7 @@ function kindUnits(): number[] {
   return units;
 }
 
-/** Makes the spare page, or a new one, the head of its kind; 0 when the region is exhausted. */
+/** Makes the spare page, or a new one, the head of its kind; returns 0 if the region is exhausted. */
 function openPage(arena: Arena, kind: number): number {
   let page = arena.spares[kind] as number;
   if (page !== 0) arena.spares[kind] = 0;
@@ -201,11 +201,11 @@ function openPage(arena: Arena, kind: number): number {
   return page;
 }
 
-/** An empty page becomes the spare, or goes back. */
+/** Keeps an empty page as the spare, or returns it to the region. */
 function closePage(arena: Arena, kind: number, page: number): void {
   const at = page * ARENA_META_WORDS;
   if (arena.spares[kind] === 0) {
-    // One page of hysteresis; it starts afresh, so that its next objects lie side by side.
+    // The spare avoids taking and returning the same page in turn. It starts afresh, so that its next objects lie side by side.
     arena.meta[at + ARENA_FREE_WORD] = 0;
     arena.meta[at + ARENA_FRESH_WORD] = page * ARENA_PAGE_HANDLES;
     arena.spares[kind] = page;
@@ -254,7 +254,7 @@ function giveRun(arena: Arena, handle: number, bytes: number): void {
   regionGive(arena.region, handle * 8, pages);
 }
 
-/** Pages of the region; when it is exhausted, once more after the spare pages went back. */
+/** Takes pages of the region. If it is exhausted, returns the spare pages to it and tries again. */
 function takePages(arena: Arena, pages: number): number {
   const offset = regionTake(arena.region, pages);
   if (offset !== 0) return offset;
@@ -266,7 +266,7 @@ function poison(arena: Arena, handle: number, kind: number): void {
   arena.region.views.u8.fill(POISON, handle * 8, (handle + (arena.units[kind] as number)) * 8);
 }
 
-/** The object is one of its page and was handed out. */
+/** Asserts that the object belongs to its page and was handed out. */
 function verifyGive(arena: Arena, handle: number, kind: number): void {
   const page = handle >>> ARENA_PAGE_SHIFT;
   const at = page * ARENA_META_WORDS;
@@ -275,7 +275,7 @@ function verifyGive(arena: Arena, handle: number, kind: number): void {
   assert((handle - page * ARENA_PAGE_HANDLES) % units === 0, "arenaGive: start of an object");
   assert(handle < (arena.meta[at + ARENA_FRESH_WORD] as number), "arenaGive: was handed out");
   if (arena.region.views.u8[handle * 8 + 4] !== POISON) return;
-  // It looks given back already: only then is the walk along the free list worth its time.
+  // The poison suggests a double free: only then is the walk along the free list worth its time.
   const { u32 } = arena.region.views;
   let free = arena.meta[at + ARENA_FREE_WORD] as number;
   for (; free !== 0; free = u32[free * 2] as number) assert(free !== handle, "I1: given twice");

@@ -1,4 +1,4 @@
-/** The byte methods of Buffer without the dispatch on encoding names; Node has them, its types do not. */
+/** The methods of Buffer for one encoding each, which skip the dispatch on its name. Node has them, @types/node does not. */
 declare global {
   interface Buffer {
     latin1Write(text: string, offset?: number, length?: number): number;

@@ -15,13 +15,13 @@
  *       at least one sees the other; and a waiter sleeps only while the word is still PARKED.
  *   I2  A thread that is awake costs its wakers one load.
  *
- * The owner's thread must not sleep: it waits on the same word with Atomics.waitAsync (workers/waiting.ts).
+ * The owner's thread must not sleep: it waits on the same word with Atomics.waitAsync (workers/protocol/async-wait.ts).
  */
 
 export const PARK_AWAKE = 0;
 export const PARK_PARKED = 1;
 
-/** Rounds that a waiter checks before it parks: about two microseconds, less than a wake-up costs. */
+/** How often a waiter checks before it parks: about two microseconds, less than a wake-up costs. */
 export const PARK_SPINS = 200;
 
 /** Marks this thread as about to sleep; it must check for work once more before parkWait. Waiter only. */
@@ -29,18 +29,18 @@ export function parkBegin(words: Int32Array, at: number): void {
   Atomics.store(words, at, PARK_PARKED); // pairs with the load in unpark
 }
 
-/** Awake again, or not asleep at all. Waiter only. */
+/** Marks this thread as awake. Waiter only. */
 export function parkEnd(words: Int32Array, at: number): void {
   Atomics.store(words, at, PARK_AWAKE);
 }
 
-/** Sleeps until another thread unparks it or the time is over; returns at once if it was unparked already. Waiter only. */
+/** Sleeps until another thread unparks it or the time is over; returns at once if it was already unparked. Waiter only. */
 export function parkWait(words: Int32Array, at: number, timeoutMs: number): void {
   Atomics.wait(words, at, PARK_PARKED, timeoutMs); // pairs with the notify in unpark
   Atomics.store(words, at, PARK_AWAKE);
 }
 
-/** Wakes the waiter if it is parked. The work must have been published before. Returns whether it was parked. @hot */
+/** Wakes the waiter if it is parked, and returns whether it was. The caller must have published the work before. @hot */
 export function unpark(words: Int32Array, at: number): boolean {
   if (Atomics.load(words, at) !== PARK_PARKED) return false; // pairs with parkBegin
   if (Atomics.exchange(words, at, PARK_AWAKE) !== PARK_PARKED) return false;

@@ -11,11 +11,11 @@
  *     └──────────────┴───────┴───────┴──────┴───────────┘
  *                    65536                  ^ end
  *
- * Only the thread that owns the region uses it.
+ * Only the thread that owns the region may use it.
  *
  *   I1  Runs never overlap; free runs are sorted, disjoint and never adjacent.
- *   I2  A run that was freed reads as zero when it is allocated again, unless the caller asks for a raw one.
- *   I3  Views are remade after every growth: a view that is kept across `take` may be stale.
+ *   I2  A freed run reads as zero when it is allocated again, unless the caller asks for a raw one.
+ *   I3  Views are replaced after every growth: a view that is kept across `take` may be stale.
  *   I4  Promised pages are available: that many can be taken, one at a time.
  */
 import { assert, VERIFY } from "../base/assert.ts";
@@ -25,10 +25,10 @@ import {
   REGION_PAGE_COUNT_MAX,
 } from "../layout/memory/region.ts";
 
-/** 16 MiB: what a small frontier needs comes in one growth. */
+/** 16 MiB: one growth is enough for a small frontier. */
 const GROWTH_PAGES_MIN = 256;
 
-/** What the region needs of a WebAssembly.Memory; the kernel room makes one. */
+/** The part of WebAssembly.Memory that the region needs; the kernel room creates it. */
 export interface GrowableMemory {
   readonly buffer: ArrayBuffer;
   grow(pages: number): number;
@@ -40,29 +40,32 @@ export interface RegionViews {
   readonly i32: Int32Array;
   readonly u32: Uint32Array;
   readonly f64: Float64Array;
-  /** The same bytes as a Buffer, for latin1Write, utf8Slice and their kin. */
+  /** The same bytes as a Buffer, for latin1Write, utf8Slice and similar methods. */
   readonly buffer: Buffer;
 }
 
 export interface Region {
   readonly memory: GrowableMemory;
   views: RegionViews;
-  /** First byte never handed out. */
+  /** Start of the bytes that were never handed out. */
   end: number;
   /** Free runs: [offset, pages] pairs, sorted by offset. */
   readonly free: number[];
   readonly pageCountMax: number;
-  /** Pages of the memory as it is now grown, and not beyond pageCountMax; the first one, which is never handed out, included. */
+  /** Pages of the memory at its present size, at most pageCountMax. Includes the first page, which is never handed out. */
   memoryPages: number;
   /** Pages now handed out. */
   pagesUsed: number;
-  /** End of the bytes that may not be zero in the run that `regionTakeRaw` returned last; before its start: all are zero. */
+  /**
+   * In the run that `regionTakeRaw` returned last, bytes before this offset may hold old values. If it lies before the run, all bytes are
+   * zero.
+   */
   dirtyEnd: number;
-  /** Pages promised to the step under way and not taken yet; counted where VERIFY is on. */
+  /** Pages promised to the current step and not taken yet; counted only under VERIFY. */
   promised: number;
-  /** A step made of steps is under way: what it was promised covers all of them. */
+  /** True during a step that consists of several: its promise covers all of them. */
   isHeld: boolean;
-  /** For tests: whether the region shall appear exhausted now. It is not called for promised pages. */
+  /** For tests: returns whether the region should appear exhausted. Not called for promised pages. */
   refuses: (() => boolean) | undefined;
 }
 
@@ -90,8 +93,8 @@ export function regionTake(region: Region, pages: number): number {
 }
 
 /**
- * The same run as it is: what lies before `region.dirtyEnd` holds what its last owner wrote, the rest zeros. For runs
- * so large that zeroing them is no work for one call.
+ * Takes a run without zeroing it. Bytes before `region.dirtyEnd` hold old values, the rest is zero. For runs too large to be zeroed in one
+ * call.
  */
 export function regionTakeRaw(region: Region, pages: number): number {
   assert(pages > 0, "regionTake: pages > 0");
@@ -103,7 +106,7 @@ export function regionTakeRaw(region: Region, pages: number): number {
     region.pagesUsed += pages;
     return reused;
   }
-  // The idle pages at the high end, if there are any, become the start of the run.
+  // If the pages at the high end are free, the run starts there.
   const offset = idleOffset(region);
   const end = offset + pages * REGION_PAGE_BYTES;
   if (end > region.pageCountMax * REGION_PAGE_BYTES) return 0;
@@ -117,7 +120,7 @@ export function regionTakeRaw(region: Region, pages: number): number {
   return offset;
 }
 
-/** Gives a run back. It may be part of a longer run that was taken at once. */
+/** Frees a run, which may be part of a longer run taken at once. */
 export function regionGive(region: Region, offset: number, pages: number): void {
   const { free } = region;
   assert(pages > 0, "regionGive: pages > 0");
@@ -139,14 +142,14 @@ export function regionGive(region: Region, offset: number, pages: number): void 
   }
 }
 
-/** Pages that may still be handed out, one at a time. */
+/** How many pages can still be taken, one at a time. */
 export function regionLeft(region: Region): number {
   return region.pageCountMax - 1 - region.pagesUsed;
 }
 
 /**
- * Promises so many pages, one at a time, to the step that begins (I4); false: there are not so many. It takes the place of the promise
- * before; one of no pages ends that. @hot
+ * Promises pages to the step that begins (I4); they are taken one at a time. Returns false if there are too few. Each promise replaces the
+ * last one; a promise of 0 pages ends it. @hot
  */
 export function regionPromise(region: Region, pages: number): boolean {
   if (region.isHeld) return true;
@@ -159,7 +162,7 @@ export function regionPromise(region: Region, pages: number): boolean {
   return true;
 }
 
-/** Promises pages to a step that is made of several, until `regionLetGo`: each of them finds what it asks for. */
+/** Promises pages to a step that consists of several, until `regionLetGo`. The promises of the inner steps then succeed at once. */
 export function regionHold(region: Region, pages: number): boolean {
   if (region.isHeld) return true;
   region.isHeld = regionPromise(region, pages);
@@ -171,7 +174,9 @@ export function regionLetGo(region: Region): void {
   region.promised = 0;
 }
 
-/** For tests: whether a take of so many pages, 0 for an object of a page that is there, is to find nothing. Runs are never promised. */
+/**
+ * For tests: whether taking `pages` should fail; 0 stands for an object in an existing page. A run of several pages is never promised.
+ */
 export function seemsExhausted(region: Region, pages: number): boolean {
   if (region.promised > 0 && pages <= 1) {
     region.promised -= pages;
@@ -180,7 +185,7 @@ export function seemsExhausted(region: Region, pages: number): boolean {
   return region.refuses?.() ?? false;
 }
 
-/** Bytes handed out now. */
+/** Bytes of all pages handed out. */
 export function regionBytes(region: Region): number {
   return region.pagesUsed * REGION_PAGE_BYTES;
 }
@@ -201,7 +206,7 @@ export function verifyRegion(region: Region): void {
   assert(known === pages + region.pagesUsed, "I1: every page is free or handed out");
 }
 
-/** First fit: the lowest run that is long enough, so that the high end can fall idle. */
+/** First fit: the lowest run that is long enough, so that pages at the high end become free. */
 function takeFree(region: Region, pages: number): number {
   const { free } = region;
   for (let at = 0; at < free.length; at += 2) {
@@ -219,16 +224,16 @@ function takeFree(region: Region, pages: number): number {
 }
 
 /**
- * Grows to twice the size: untouched pages cost address space only, but each growth of a memory that
- * is not shared makes V8 account for a new buffer of the whole size and collect garbage at once (5 to
- * 20 ms on Node 20, whatever the step). A memory made with its full size to begin with never comes here.
+ * Doubles the size. Untouched pages cost only address space, but for each growth of a memory that is not shared, V8 accounts for a new
+ * buffer of the whole size and collects garbage at once (5 to 20 ms on Node 20, for any step). A memory that starts at full size never
+ * grows.
  */
 function grow(region: Region, end: number): boolean {
   const have = region.views.u8.length / REGION_PAGE_BYTES;
   const need = Math.ceil(end / REGION_PAGE_BYTES) - have;
   const room = region.pageCountMax - have;
   let pages = Math.min(room, Math.max(need, have, GROWTH_PAGES_MIN));
-  // Where there is no address space for so much, there may still be some for less.
+  // If the address space is too small for so much, a smaller growth may still succeed.
   while (!tryGrow(region, pages)) {
     if (pages === need) return false;
     pages = Math.max(need, pages >> 1);
@@ -238,7 +243,7 @@ function grow(region: Region, end: number): boolean {
   return true;
 }
 
-/** Grows the memory until so many pages are not handed out; a memory of full size never has to. */
+/** Grows the memory until `pages` pages are free; a memory of full size never has to. */
 function growFor(region: Region, pages: number): boolean {
   if (regionLeft(region) < pages) return false;
   return grow(region, (1 + region.pagesUsed + pages) * REGION_PAGE_BYTES);
@@ -249,7 +254,7 @@ function tryGrow(region: Region, pages: number): boolean {
     region.memory.grow(pages);
     return true;
   } catch {
-    return false; // exhausted, as a full region is
+    return false; // the same as a full region
   }
 }
 

@@ -1,4 +1,4 @@
-/** Checks every invariant of an arena (memory/arena.ts) over all of its pages: slow, complete. */
+/** Checks every invariant of an arena (memory/arena.ts) over all of its pages. Slow. */
 import { assert } from "../base/assert.ts";
 import {
   ARENA_FREE_WORD,

@@ -26,4 +26,5 @@ export interface RecordTier {
   close(): Promise<void>;
 }
 
-export type OpenRecordTier = (path: string) => RecordTier;
+/** Opens or makes the store at `path`; with `isReadOnly` only reads it, beside the process that writes it. */
+export type OpenRecordTier = (path: string, isReadOnly?: boolean) => RecordTier;

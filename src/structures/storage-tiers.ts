@@ -47,7 +47,7 @@ export interface ColdTier {
   bound(bytes: number): void;
   /** Drops everything. Never throws: where the medium refuses, `settle` has to make it durable. */
   clear(): void;
-  /** Makes durable that it was emptied, where that could not be done at once. Throws what the medium says. */
+  /** Makes durable that it was emptied, where that could not be done at once. Throws the medium's error. */
   settle(): void;
   stats(): ColdStats;
   /** Lets go of the files. Merges under way are dropped; nothing added is lost. */
@@ -56,7 +56,7 @@ export interface ColdTier {
 
 /** Entries on their way into a tier. A call that throws has ended the batch and left the tier as it was. */
 export interface ColdBatch {
-  /** Memory it takes beside what the tier's stats tell; 0 when committed. */
+  /** Memory it takes beside what the tier's stats count; 0 when committed. */
   readonly bytes: number;
   /** The next entries, ascending by (hi, lo) through the whole batch. Never waits for the medium. */
   append(hashes: Uint32Array, values: Uint32Array, count: number): void;
@@ -64,7 +64,7 @@ export interface ColdBatch {
   commit(): boolean;
   /** After commit: copies entries in their order from number `from` on, as many as `values` has; returns how many. */
   read(from: number, hashes: Uint32Array, values: Uint32Array): number;
-  /** Lets go of the batch; one not committed is given up, and nothing of it is there. */
+  /** Closes the batch; one not committed is dropped, and nothing of it is there. */
   end(): void;
 }
 
@@ -76,7 +76,7 @@ export interface ColdBatch {
 export const COLD_REMOVED = TABLE_RESERVED_MIN;
 
 /**
- * Whether a value names a place of this process alone (layout/records/spill-block.ts): to the next one it says nothing, since the record
+ * Whether a value names a place of this process alone (layout/records/spill-block.ts): to the next one it means nothing, since the record
  * behind it comes back from snapshot and journal. @hot
  */
 export function isPassing(value: number): boolean {
@@ -97,7 +97,7 @@ export interface SpillStats {
 
 /**
  * Blocks of bytes on a slower medium, each written once, read any number of times and then freed. Nothing of it is
- * meant to outlive the process: what is durable is somebody else's.
+ * meant to outlive the process: what is durable lies elsewhere.
  */
 export interface SpillTier {
   /** Keeps the block and returns its place, 0 … SPILL_PLACES_MAX − 1. Throws DISK_FULL: nothing is kept then. */

@@ -1,6 +1,6 @@
 /**
  * Room `src/structures`: the memory that all structures of a frontier share, and the contracts of the tiers below
- * memory. Data, no decisions: nothing here knows a rule, a verdict or the time.
+ * memory. Data, no decisions: nothing here depends on a rule, a verdict or the time.
  */
 
 /**
@@ -36,7 +36,7 @@ export interface Store {
   readonly kernel: Kernel;
   readonly region: Region;
   readonly arena: Arena;
-  /** 16 bytes: the SipHash key of this frontier, so that nobody outside can aim collisions. */
+  /** 16 bytes: the SipHash key of this frontier, so that an attacker cannot aim collisions. */
   readonly secretOffset: number;
 }
 

@@ -5,6 +5,7 @@ import { presets } from "../../src/engine/options/presets.ts";
 import type { FrontierOptions, Lease } from "../../src/engine/types/frontier-types.ts";
 import { openBench, settled } from "../support/bench-frontier.ts";
 import { testSeed } from "../support/seed.ts";
+import { sized } from "../support/size.ts";
 
 const A = "http://a.com/1";
 const B = "http://a.com/2";
@@ -400,7 +401,7 @@ describe("VSCrawler", () => {
   it("V-B6: a future seed never hides one that can go now", async () => {
     const random = createRandom(testSeed("wake-ups"));
     const { frontier, clock } = openSeeds();
-    for (let round = 0; round < 1_000; round++) {
+    for (let round = 0; round < sized(1_000, 200); round++) {
       const now = `http://a.com/now/${round}`;
       const future = () => ({
         url: `http://a.com/later/${random.word()}`,

@@ -98,7 +98,10 @@ describe("outrider answers", () => {
     expect(lines.some((line) => line.endsWith(`failed  404  0 B  ${home}/gone`))).toBe(true);
     const json = await outrider("visited", "--log", log, "--json", "--max", "1");
     expect(JSON.parse(json.out)).toMatchObject({ url: `${home}/`, outcome: "done", status: 200 });
-    const refused = await outrider("visited", directory);
+    expect((await outrider("visited", directory)).out).toBe(out); // it finds the log by itself
+    const bare = join(folder, "bare");
+    await outrider("crawl", `${home}/docs/a`, "--dir", bare, ...QUICK, "-q");
+    const refused = await outrider("visited", bare);
     expect([refused.code, refused.err.includes("--log <file.jsonl>")]).toEqual([2, true]);
   });
 

@@ -53,6 +53,7 @@ describe("help", () => {
         requeue <dir>               failed ones again
         verify <dir>                read all of it and check every sum
         compact <dir>               write a snapshot now
+        serve                       a frontier for crawlers in other languages, by URLFrontier's protocol
         bench                       how fast a frontier in memory is on this machine
         completion <bash|zsh|fish>  a script that completes commands and flags
 
@@ -169,11 +170,13 @@ describe("outrider crawl", () => {
         "pages",
         "pagesPerSecond",
         "pending",
+        "policies",
         "reason",
         "redirects",
         "rejected",
         "retried",
         "robotsFetched",
+        "sickest",
         "sitemaps",
         "slowest",
         "slowestHosts",

@@ -55,8 +55,8 @@ describe("documentation", () => {
     const page =
       "# A\n```js\nlet a;\n```\n\n```text\n1\n```\nB\n```js\nlet b;\n```\nC\n```text\n2\n```\n";
     expect(codeBlocks(page)).toEqual([
-      { line: 2, code: "let a;\n", prints: "1\n" },
-      { line: 10, code: "let b;\n", prints: undefined },
+      { line: 2, language: "js", code: "let a;\n", prints: "1\n" },
+      { line: 10, language: "js", code: "let b;\n", prints: undefined },
     ]);
   });
 

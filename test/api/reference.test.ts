@@ -17,7 +17,7 @@ describe("the API reference", () => {
   });
 
   it("has every entry of the package, and none without names", () => {
-    const names = Object.keys(manifest.exports).filter((key) => !key.endsWith("json"));
+    const names = Object.keys(manifest.exports).filter((key) => !/\.(json|proto)$/.test(key));
     expect(entries.map(({ name }) => name.replace("outrider", "."))).toEqual(names);
     for (const { name, symbols } of entries) expect(symbols.length, name).toBeGreaterThan(0);
   });
@@ -48,6 +48,16 @@ const GIVEN = [
   "declare function visit(url: string): Promise<string[]>;",
   "declare function linksOf(html: string): string[];",
   "declare const pool: WorkerPool;",
+  'declare const response: import("node:http").ServerResponse;',
+  "declare const cert: string, key: string, ca: string;",
+  "declare const manager: FrontierRequestManager, storage: OutriderStorage;",
+  "declare const backend: OutriderStorageBackend;",
+  "declare const request: CrawleeRequest;",
+  // Crawlee's own.
+  "declare class CheerioCrawler { constructor(options: object, configuration?: object); run(urls?: string[]): Promise<void>; }",
+  "declare class Configuration { constructor(options: object); static getGlobalConfig(): Configuration; useStorageClient(client: object): void; }",
+  "declare const serviceLocator: { setStorageBackend(backend: object): void };",
+  "declare function requestHandler(): Promise<void>;",
 ];
 
 describe("the examples of the reference", () => {

@@ -66,30 +66,33 @@ function insert({ batch, table }: Side): number {
 }
 
 function inSteps(side: Side, policy: NormalPolicy): number {
-  batchParse(side.batch);
-  batchKey(side.batch, policy);
+  const parsed = batchParse(side.batch);
+  batchKey(parsed, policy);
   side.batch.area.kernel.exports.hashBatch(side.batch.area.header);
   return insert(side);
 }
 
 function atOnce(side: Side, policy: NormalPolicy): { fresh: number; wasFused: boolean } {
-  const fresh = batchAdmit(side.batch, policy, side.table.offset);
+  const fresh = batchAdmit(side.batch, policy, { table: side.table.offset, job: 0 });
   if (fresh !== NOT_INSERTED) return { fresh, wasFused: true };
   return { fresh: insert(side), wasFused: false };
 }
 
 /** Parsed by one call, settled by another, as where rules are matched between the two. */
 function inTwo(side: Side, policy: NormalPolicy): { fresh: number; wasSettled: boolean } {
-  batchParse(side.batch);
-  const fresh = batchSettle(side.batch, policy, () => policy, side.table.offset);
+  const parsed = batchParse(side.batch);
+  const fresh = batchSettle(parsed, policy, () => policy, { table: side.table.offset, job: 0 });
   if (fresh !== NOT_INSERTED) return { fresh, wasSettled: true };
   return { fresh: insert(side), wasSettled: false };
 }
 
 /** The same where each row has a policy of its own. */
 function rowByRow(side: Side, policy: NormalPolicy): number {
-  batchParse(side.batch);
-  const fresh = batchSettle(side.batch, undefined, () => policy, side.table.offset);
+  const parsed = batchParse(side.batch);
+  const fresh = batchSettle(parsed, undefined, () => policy, {
+    table: side.table.offset,
+    job: 0,
+  });
   expect(fresh).toBe(NOT_INSERTED);
   return insert(side);
 }

@@ -88,8 +88,8 @@ describe("any key policy", () => {
       expect(urls.map((url) => canonicalize(url, given))).toEqual(keys);
       for (let start = 0; start < urls.length; start += batch.count) {
         batchLoad(batch, urls, start);
-        batchParse(batch);
-        batchKey(batch, policy);
+        const parsed = batchParse(batch);
+        batchKey(parsed, policy);
         checkHashes(batch, keys);
       }
     }

@@ -98,8 +98,8 @@ describe("the kernel's URL path", () => {
         for (const batch of [debug, released]) {
           batchBase(batch, BASES[round % BASES.length]);
           batchLoad(batch, urls, start);
-          batchParse(batch);
-          batchKey(batch, policy);
+          const parsed = batchParse(batch);
+          batchKey(parsed, policy);
         }
         expect(rowsOf(debug)).toEqual(rowsOf(released));
         expect(batchStrings(debug, "key")).toEqual(batchStrings(released, "key"));
@@ -150,8 +150,8 @@ function keysOf(urls: readonly string[], policy: NormalPolicy): (string | undefi
   const keys: (string | undefined)[] = [];
   for (let start = 0; start < urls.length; start += released.count) {
     batchLoad(released, urls, start);
-    batchParse(released);
-    batchKey(released, policy);
+    const parsed = batchParse(released);
+    batchKey(parsed, policy);
     batchStrings(released, "key", keys);
   }
   return keys;

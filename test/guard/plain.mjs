@@ -1,5 +1,5 @@
 /** Answers as plain data in a fixed order of fields, so that two of them compare as text. */
-import { ADDED, REPORT_IGNORED, REPORT_LINES_IGNORED, WORDS } from "./renames.mjs";
+import { ADDED, ADDED_TO_LIVE, REPORT_IGNORED, REPORT_LINES_IGNORED, WORDS } from "./renames.mjs";
 
 const LEASE_FIELDS = [
   ...["url", "method", "body", "headers", "priority", "depth", "attempt", "deliveries", "host"],
@@ -36,9 +36,12 @@ export function createReader(side, hidden = []) {
     if (typeof value.release === "function") return fields(value, LEASE_FIELDS);
     if (typeof value.verdict === "function") return pushed(value);
     const made = {};
+    const isLive = side === "new" && "attempts" in value && !("trail" in value);
+    const alsoAdded = isLive ? ADDED_TO_LIVE : [];
     for (const field of Object.keys(value).sort()) {
       const one = value[field];
       if (typeof one === "function" || one === undefined || added.has(field)) continue;
+      if (alsoAdded.includes(field)) continue;
       made[words[field] ?? field] = plain(one);
     }
     return made;
@@ -68,15 +71,28 @@ export function createReader(side, hidden = []) {
   };
 
   const report = (value) => {
-    const text = String(value)
-      .split("\n")
-      .filter((line) => !REPORT_LINES_IGNORED.some((word) => line.startsWith(word)));
-    return { ...withoutIgnored(plain(value), REPORT_IGNORED), text: text.map(textOf) };
+    const kept = {
+      ...withoutIgnored(plain(value), REPORT_IGNORED),
+      text: linesOf(value).map(textOf),
+    };
+    return mayHoldHostsOnDisk(value) ? withoutLanes(kept) : kept;
   };
 
-  const host = (value) => fields(value, HOST_FIELDS);
+  return { plain, fault, report, host: (value) => fields(value, HOST_FIELDS), hidden };
+}
 
-  return { plain, fault, report, host, hidden };
+function linesOf(report) {
+  const lines = String(report).split("\n");
+  return lines.filter((line) => !REPORT_LINES_IGNORED.some((word) => line.startsWith(word)));
+}
+
+/** Whether hosts may be on disk: `lanes` counts those in memory, and the old package kept all hosts there. */
+function mayHoldHostsOnDisk({ durability: { flushedAt, journalBytes, snapshotAt } }) {
+  return flushedAt !== undefined || snapshotAt !== undefined || journalBytes > 0;
+}
+
+function withoutLanes({ lanes: _, text, ...kept }) {
+  return { ...kept, text: text.map((line) => line.replace(/, lanes [\d,]+$/, "")) };
 }
 
 function primitive(value) {

@@ -25,10 +25,16 @@ export const OPTIONS = {};
 export const WORDS = {};
 
 /** Fields that only the new package's answers have: `"latency"`. */
-export const ADDED = ["failure", "blockedUntil"];
+export const ADDED = ["failure", "blockedUntil", "latency"];
+
+/** Fields of live records' views that only the new package's have; the old one had them with histories alone. */
+export const ADDED_TO_LIVE = ["data"];
+
+/** Methods that only the new package has: `put`, and `hostKey` among the fields of requests and leases. They are not played. */
+export const ADDED_METHODS = ["put"];
 
 /** Calls of which only the new package reads a second argument; the old one ignored it. */
-export const LATER_ARGUMENTS = ["push"];
+export const LATER_ARGUMENTS = ["push", "pollMany"];
 
 /** Calls that the new package refuses without a field, since the old one took that for all records. */
 export const FILTERED = ["requeue", "remove"];
@@ -46,19 +52,31 @@ export function linkFor(pkg, lease, link) {
   return URL.canParse(link, lease.url) ? new URL(link, lease.url).href : link;
 }
 
-/** What `done` takes along, with such links. */
+/** The least `maxFound` of any program. */
+const MAX_FOUND = 3;
+
+/**
+ * The result that `done` gets, with its links. Where the old package cut a list at `maxFound`, it counted strings behind the cut as
+ * duplicates, and it lost strings before the cut when a request with fields stood behind it. So it gets such a list as requests.
+ */
 export function resultFor(pkg, lease, result) {
   if (!Array.isArray(result?.found)) return result;
-  return { ...result, found: result.found.map((link) => linkFor(pkg, lease, link)) };
+  const found = result.found.map((link) => linkFor(pkg, lease, link));
+  const isCut = pkg.side !== "new" && found.length > MAX_FOUND;
+  const requestOf = (link) => (isCut && typeof link === "string" ? { url: link } : link);
+  return { ...result, found: found.map(requestOf) };
 }
 
-/** Fields of `report()` that may differ: bytes, the time of the machine, and which records are in memory just now. */
+/**
+ * Fields of `report()` that may differ: bytes and how full tables are, the time of the machine, and which records are in memory just
+ * now. A batch is decided before it enters the seen-set, so that URLs refused for lack of room no longer make the table grow.
+ */
 export const REPORT_IGNORED = {
   memory: true,
   durability: true,
   spilled: true,
-  seenSet: { bytes: true, bitsPerUrl: true },
+  seenSet: { bytes: true, bitsPerUrl: true, load: true },
 };
 
 /** Lines of `report().toString()` that may differ, by their first word. */
-export const REPORT_LINES_IGNORED = ["seen-set", "memory"];
+export const REPORT_LINES_IGNORED = ["seen-set", "memory", "leases"];

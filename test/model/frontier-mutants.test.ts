@@ -143,8 +143,8 @@ const MUTANTS: Mutant[] = [
     "{ depth: depth + 1, ...onPage(asRequest(child), url) }",
   ]),
   change("a redirect goes deeper", "model-frontier.ts", [
-    "onPage({ url: target }, url), depth }",
-    "onPage({ url: target }, url), depth: depth + 1 }",
+    "{ ...request, ...page, depth }",
+    "{ ...request, ...page, depth: depth + 1 }",
   ]),
   change("a redirect leaves its data behind", "model-redirect.ts", [
     "if (data !== undefined) request.data = data;",

@@ -13,8 +13,8 @@ import { stressSeconds, testSeed } from "../support/seed.ts";
 import { sized } from "../support/size.ts";
 
 /** A quick look by default; 10⁵ commands and more where time was granted. */
-const COMMANDS_MIN = sized(8_000, 1_000);
-const PROGRAMS_PER_ROUND = sized(50, 8);
+const COMMANDS_MIN = sized(8_000, 500);
+const PROGRAMS_PER_ROUND = sized(50, 4);
 /** Later than a slow machine needs, since each plays the same programs. */
 const ROUND_MS = 600_000;
 

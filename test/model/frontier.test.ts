@@ -7,7 +7,7 @@ import { engine } from "../support/engine.ts";
 import { playLarge, playSmall } from "../support/model-rounds.ts";
 import { sized } from "../support/size.ts";
 
-const COMMANDS_MIN = sized(25_000, 2_000);
+const COMMANDS_MIN = sized(25_000, 1_000);
 
 describe("the engine and the naive model", () => {
   it("answer every program of calls and clock steps alike (I1 to I4)", async () => {

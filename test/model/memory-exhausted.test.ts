@@ -15,8 +15,14 @@ const LIMIT_MS = 600_000;
 
 type Bench = ReturnType<typeof openBench>;
 
+/** Hosts of 40 domains, so that a group holds several hosts. */
+function hostNameOf(at: number, hosts: number): string {
+  const host = at % hosts;
+  return `h${host}.d${host % 40}.example`;
+}
+
 function fill({ frontier }: Bench, hosts: number): number {
-  const short = (at: number): string => `http://h${at % hosts}.example/${at}`;
+  const short = (at: number): string => `http://${hostNameOf(at, hosts)}/${at}`;
   let accepted = frontier.pushMany(Array.from({ length: SHORT }, (_, at) => short(at))).accepted;
   expect(accepted).toBe(SHORT);
   for (let at = 0, isOpen = true; isOpen; at += 500) {
@@ -26,7 +32,7 @@ function fill({ frontier }: Bench, hosts: number): number {
     isOpen = pushed > 0;
   }
   for (let at = SHORT; frontier.push(short(at)).status === "accepted"; at++) accepted++;
-  expect(frontier.push("http://h0.example/last")).toMatchObject({
+  expect(frontier.push("http://h0.d0.example/last")).toMatchObject({
     status: "full",
     reason: "memory",
   });
@@ -48,10 +54,16 @@ function leaseAll({ frontier }: Bench, most: number): Lease[] {
   }
 }
 
+/** Groups that let as many leases out as there is memory for. */
+const WIDE = [{ by: "domain" as const, limit: 1_000_000 }];
+/** Groups that stop after a few leases, and by their clocks: most hosts are parked behind them. */
+const NARROW = [{ by: "domain" as const, limit: 3, delayMs: 10 }];
+
 const KINDS: Array<[string, FrontierOptions, number]> = [
   ["one rule", {}, 50],
   ["hosts that take turns", { defaults: { politeness: { perHost: 1_000_000 } } }, 2_000],
   ["pages that come again", { defaults: { epoch: { every: 1_000 } } }, 50],
+  ["hosts in groups", { defaults: { politeness: { perHost: 1_000_000, groups: WIDE } } }, 2_000],
 ];
 
 describe.each(KINDS)("a frontier at the end of memory: %s", (_, options, hosts) => {
@@ -121,6 +133,55 @@ describe.each(KINDS)("a frontier at the end of memory: %s", (_, options, hosts) 
       expect(again.size).toBeGreaterThan(leases.length * 0.98);
       if (hosts === 50)
         expect(leases.slice(0, again.size).every(({ url }) => again.has(url))).toBe(true);
+      check();
+    },
+    LIMIT_MS,
+  );
+});
+
+describe("groups at the end of memory", () => {
+  it(
+    "let their hosts out as their clocks pass and their leases end, and lose none",
+    () => {
+      const politeness = { perHost: 2, groups: NARROW };
+      const bench = openBench(
+        { leaseMs: 1_000, defaults: { politeness } },
+        { pageCountMax: PAGES },
+      );
+      const { clock, frontier, check } = bench;
+      const accepted = fill(bench, 2_000);
+      const seen = new Set<string>();
+      let finished = 0;
+      let leased: Lease[] = [];
+      let full = 0;
+      for (let round = 0; round < 300; round++) {
+        let more: Lease[] = [];
+        try {
+          more = frontier.pollMany(500);
+        } catch (error) {
+          expect(error).toMatchObject({ code: "MEMORY_FULL" });
+          full++;
+        }
+        for (const { url } of more) {
+          expect(seen.has(url), url).toBe(false);
+          seen.add(url);
+        }
+        leased.push(...more);
+        // Ends of every sort, each of which moves hosts from gate to gate.
+        const [one, two, ...rest] = leased;
+        if (one?.retry({ delayMs: 50 }) === "requeued") seen.delete(one.url);
+        if (two?.release() === true) seen.delete(two.url);
+        finished += frontier.done(rest);
+        leased = [];
+        frontier.push(`http://${hostNameOf(round, 2_000)}/late/${round}`);
+        clock.advance(10);
+        if (round % 50 === 0) check();
+      }
+      expect(full).toBeLessThan(300);
+      expect(finished).toBeGreaterThan(2_000);
+      const { accepted: all, done, pending, waiting } = frontier.report();
+      expect(all).toBeGreaterThanOrEqual(accepted);
+      expect({ done, sum: done + pending + waiting }).toEqual({ done: finished, sum: all });
       check();
     },
     LIMIT_MS,

@@ -9,9 +9,8 @@ import {
   spillLane,
   spillLower,
   spillPlaces,
-  spillPull,
-  spillVisit,
 } from "../../src/structures/spill/lane-spill.ts";
+import { spillPull, spillVisit } from "../../src/structures/spill/take-spilled.ts";
 import { spilledOfLane } from "../../src/structures/spill/block-chain.ts";
 import {
   isSpilledValue,
@@ -43,9 +42,10 @@ function spillSome(rig: SpillRig, random: Random): void {
   const request = {
     most: 1 + random.below(40),
     least: random.below(8),
-    isDeep: random.below(9) === 0,
   };
-  spillLane(rig.spill, lane, { ...request, isLifo: rig.isLifo });
+  const isInside = random.below(9) === 0;
+  const from = rig.isLifo ? "bottom" : isInside ? "inside" : "tail";
+  spillLane(rig.spill, lane, { ...request, from });
 }
 
 /** A record is asked for by its identity: seen shallower, or taken out of its block. */

@@ -64,3 +64,14 @@ it("members of an epoch that was forgotten are none of the one that follows it",
   expect(viewsOf(again.frontier)).toEqual(before);
   verifyFrontier(again.frontier);
 });
+
+it("members that came twice are counted once when all other URLs are forgotten", async () => {
+  const { frontier } = await openMemoryRig(createMemoryFiles(), createVirtualClock(0));
+  pushInto(frontier, "x", 0, 3);
+  frontier.put({ url: "http://a.com/0", epoch: "x" });
+  frontier.push("http://a.com/other");
+  expect(frontier.forget({ epoch: "forever" })).toBe(0);
+  const { done, forgotten, seen } = frontier.report();
+  expect({ done, forgotten, seen }).toEqual({ done: 1, forgotten: 1, seen: 3 });
+  verifyFrontier(frontier);
+});

@@ -55,7 +55,7 @@ it("a worker begins the leases at hand when room in its ring comes while it look
   const task = { handle, seat: 0, handler: HANDLER, concurrency: 2 };
   const ended = attend({ ...task, timeoutMs: undefined, recycleAfter: undefined });
   for (let page = 0; page <= PAGES; page++) {
-    seat.add(leaseAt(page === 0 ? 1 : 0), { isPlain: true, needsPrint: false });
+    seat.add(leaseAt(page === 0 ? 1 : 0), "none");
   }
   seat.flush();
   const isWaiting = (): boolean => Atomics.load(seat.words, SEAT_PARK_WORD) === PARK_PARKED;

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { type Skipper, skipUnless } from "./skip.ts";
 
 /** A Chromium of this machine, under the names that distributions use. */
@@ -23,7 +23,7 @@ const BROWSER_FLAGS = [
   "--disable-sync",
 ];
 
-const LOOKS = [
+export const LOOKS = [
   { colorScheme: "light", width: 1100 },
   { colorScheme: "dark", width: 1100 },
   { colorScheme: "light", width: 320 },
@@ -35,6 +35,14 @@ export interface Sight {
   /** What the page printed to the console, threw, or requested from the network. */
   readonly words: readonly string[];
   readonly faults: readonly string[];
+}
+
+/** A browser for pages that a server has. Without one the test is skipped. */
+export async function launchBrowser(context: Skipper): Promise<Browser> {
+  const executablePath = chromium();
+  skipUnless(context, executablePath !== undefined, "no chromium on the PATH");
+  const { chromium: launcher } = await import("playwright-core");
+  return await launcher.launch({ executablePath, args: BROWSER_FLAGS });
 }
 
 /** A page as a reader sees it, wide and on a phone, light and dark. Without a browser the test is skipped. */
@@ -73,7 +81,7 @@ export function calmSights(sights: readonly Sight[]): Sight[] {
 }
 
 /** Faults that a reader would notice: the page measures itself. */
-function faultsOf(tab: Page): Promise<string[]> {
+export function faultsOf(tab: Page): Promise<string[]> {
   return tab.evaluate(`(() => {
     const faults = [];
     if (document.documentElement.scrollWidth > innerWidth) faults.push("scrolls sideways");
@@ -114,7 +122,8 @@ function faultsOf(tab: Page): Promise<string[]> {
       const frame = (node.closest(".card, .tile") ?? document.body).getBoundingClientRect();
       const box = node.classList.contains("name") ? node.getBoundingClientRect() : boxOf(node);
       const text = node.textContent.slice(0, 30);
-      if (box.left < frame.left || box.right > frame.right) faults.push("cut off: " + text);
+      const isCut = box.left < frame.left || box.right > frame.right;
+      if (isCut && !node.closest(".scroll")) faults.push("cut off: " + text);
       const [a, b] = [getComputedStyle(node).color, groundOf(node)].map(luminance);
       const contrast = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
       if (contrast < 4.5) faults.push("contrast " + contrast.toFixed(2) + ": " + text);

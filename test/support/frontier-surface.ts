@@ -18,7 +18,18 @@ export interface SyncRequest {
   start?: boolean;
   maxAttempts?: number;
   epoch?: string;
+  hostKey?: string;
   data?: unknown;
+}
+
+export interface SyncPutOptions {
+  dueAt?: number;
+  data?: unknown;
+}
+
+export interface SyncPutResult {
+  readonly status: string;
+  readonly reason?: string;
 }
 
 export interface SyncVerdict {
@@ -134,6 +145,7 @@ export interface SyncFrontier {
     requests: Iterable<string | SyncRequest>,
     defaults?: Partial<SyncRequest>,
   ): SyncPushResult;
+  put(request: string | SyncRequest, options?: SyncPutOptions): SyncPutResult;
   poll(): SyncLease | undefined;
   pollMany(max: number): SyncLease[];
   peek(max?: number): SyncRequestView[];
@@ -191,6 +203,7 @@ export interface SyncPolicy {
   backoff?: { baseMs: number; factor?: number; maxMs?: number; jitter?: number };
   retryPriority?: number | { set: number };
   redirectPriority?: number | { set: number };
+  freshHosts?: "first" | "share" | number;
   politeness?: SyncPoliteness;
 }
 

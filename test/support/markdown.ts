@@ -1,6 +1,7 @@
-/** Runnable blocks of a document: every fence marked `js`. A fence marked `text` right after it is the expected output. */
+/** Runnable blocks of a document: every fence marked `js`, or by another of `languages`. A fence marked `text` right after it is the expected output. */
 export interface CodeBlock {
   readonly line: number;
+  readonly language: string;
   readonly code: string;
   readonly prints: string | undefined;
 }
@@ -12,16 +13,18 @@ interface Fence {
   readonly text: string;
 }
 
-export function codeBlocks(markdown: string): CodeBlock[] {
+export function codeBlocks(markdown: string, languages: readonly string[] = ["js"]): CodeBlock[] {
   const lines = markdown.split("\n");
   const all = fences(lines);
   return all.flatMap((fence, index) => {
-    if (fence.language !== "js") return [];
+    const { language } = fence;
+    if (!languages.includes(language)) return [];
     const next = all[index + 1];
     const isBeside =
       next?.language === "text" &&
       lines.slice(fence.last + 1, next.first).every((line) => line.trim() === "");
-    return [{ line: fence.first + 1, code: fence.text, prints: isBeside ? next.text : undefined }];
+    const prints = isBeside ? next.text : undefined;
+    return [{ line: fence.first + 1, language, code: fence.text, prints }];
   });
 }
 

@@ -16,6 +16,7 @@ import {
   type Model,
   type ModelRecord,
   type ModelRule,
+  modelAt,
 } from "./model-state.ts";
 
 /** Whether capacity applies: children and redirects of a lease come from inside. */
@@ -52,7 +53,7 @@ function decide(model: Model, request: SyncRequest, source: Source): SyncVerdict
   return record(
     model,
     { ...request, url: parsed.url, depth },
-    { identity, epoch, replaced, ...parsed, source, rule },
+    { identity, epoch, replaced, host: request.hostKey ?? parsed.host, source, rule },
   );
 }
 
@@ -81,6 +82,7 @@ function record(
     identity: from.identity,
     epoch: from.epoch,
     host: from.host,
+    hostKey: request.hostKey,
     url: request.url,
     method: (request.method ?? "GET").toUpperCase(),
     state: "pending",
@@ -103,6 +105,7 @@ function record(
     isAgain: false,
     periodMs: keptPeriod(policy, request, from.replaced),
     lease: undefined,
+    isKept: false,
   };
   if (!passesHook(model, created)) return rejected("hook");
   if (!hasBudget(model, policy, from.host)) return rejected("budget");
@@ -144,6 +147,66 @@ function passesHook(model: Model, created: ModelRecord): boolean {
   created.asked = answer.priority ?? created.asked;
   created.data = answer.data ?? created.data;
   return true;
+}
+
+/**
+ * A URL that nobody has leased becomes finished, or due again: what was known is forgotten, and the request admitted in its place. The
+ * hook and the capacity are for what is new.
+ */
+export function putRecord(
+  model: Model,
+  given: SyncRequest,
+  options: { dueAt?: number; data?: unknown },
+): { status: string; reason?: string } {
+  const { dueAt, data } = options;
+  const request: SyncRequest = { ...given };
+  if (data !== undefined) request.data = data;
+  if (dueAt !== undefined) request.notBefore = dueAt;
+  const identity = putIdentity(model, request);
+  if (identity === null) return { status: "rejected", reason: "no-identity" };
+  const known = identity === undefined ? undefined : findRecord(model, identity);
+  if (known?.lease !== undefined) return { status: "leased" };
+  if (known !== undefined) {
+    const isLive = known.state !== "removed" && (known.state !== "done" || known.isKept);
+    if (isLive || known.againAt > 0) {
+      request.data ??= known.data;
+      if (known.hostKey !== undefined) request.hostKey ??= known.hostKey;
+    }
+    request.depth ??= known.depth;
+    const copy = modelAt(model, model.now());
+    copy.options = { ...copy.options, accept: undefined as never };
+    const sought = findRecord(copy, identity as string) as ModelRecord;
+    sought.identity = undefined;
+    const foreseen = decide(copy, request, "inside");
+    if (!foreseen.admitted) return answerOf(foreseen);
+    if (known.state !== "removed") known.state = "forgotten";
+    known.identity = undefined;
+    known.againAt = 0;
+  }
+  const { accept } = model.options;
+  if (known !== undefined) model.options = { ...model.options, accept: undefined as never };
+  const isInside = known !== undefined || dueAt === undefined;
+  const verdict = admit(model, request, isInside ? "inside" : "outside");
+  if (known !== undefined) model.options = { ...model.options, accept: accept as never };
+  if (!verdict.admitted) return answerOf(verdict);
+  const made = model.records.at(-1) as ModelRecord;
+  if (dueAt !== undefined) return { status: made.state };
+  Object.assign(made, { state: "done", attempts: 1, isKept: true });
+  return { status: "done" };
+}
+
+function answerOf({ status, reason }: SyncVerdict): { status: string; reason?: string } {
+  return reason === undefined ? { status } : { status, reason };
+}
+
+/** undefined: it will be rejected; null: it has no identity. */
+function putIdentity(model: Model, request: SyncRequest): string | undefined | null {
+  const parsed = parse(model, request.url);
+  if (typeof parsed === "string") return undefined;
+  const { policy = {} } = matchRule(model, new URL(parsed.url)) ?? {};
+  const epoch = epochOf(policy, request, model.now());
+  if (epoch === undefined) return undefined;
+  return request.dedup === "skip" ? null : identityOf(request, epoch);
 }
 
 /** The record that holds an identity: the youngest one created with it. */

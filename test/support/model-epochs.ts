@@ -86,7 +86,7 @@ function standingRule(model: Model, record: ModelRecord): ModelRule | undefined 
 
 /** Whether a push replaces the known record of its identity instead of being a duplicate of it. */
 export function mayReplace(policy: SyncPolicy, request: SyncRequest, known: ModelRecord): boolean {
-  const isResting = known.state === "done" && known.againAt > 0;
+  const isResting = known.state === "done" && (known.againAt > 0 || known.isKept);
   if (isResting && request.dedup === "record") return true;
   if (!isRecrawled(policy) || request.epoch !== undefined) return false;
   if (request.dedup !== undefined && request.dedup !== "check") return false;
@@ -100,6 +100,7 @@ export function makeWay(known: ModelRecord): void {
   if (known.state === "pending") known.state = "done";
   known.identity = undefined;
   known.againAt = 0;
+  known.isKept = false;
 }
 
 /** A new generation of all epochs; returns how many records it took. */

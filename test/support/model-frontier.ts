@@ -23,7 +23,7 @@ import type {
   SyncRequest,
   SyncVerdict,
 } from "./frontier-surface.ts";
-import { admit, findRecord, identityOf, isUpcoming } from "./model-admit.ts";
+import { admit, findRecord, identityOf, isUpcoming, putRecord } from "./model-admit.ts";
 import { epochOf, forgetAll, forgetEpoch } from "./model-epochs.ts";
 import { owedGroups, setAddress } from "./model-groups.ts";
 import {
@@ -83,6 +83,8 @@ export function createModelFrontier(options: SyncOptions): SyncFrontier {
       );
       return pushResult(verdicts);
     },
+    put: (request, options = {}) =>
+      isOpen() ? putRecord(model, asRequest(request), options) : { status: "closed" },
     poll: () => pollMany(1)[0],
     pollMany,
     peek: (max = 1) => peekModel(at(), max),
@@ -164,6 +166,8 @@ function steering(at: () => Model): Steering {
       at().hosts = owedHosts(at());
       at().groups = owedGroups(at());
       at().counters = createCounters();
+      at().fresh.clear();
+      at().freshTurns = 0;
     },
   };
 }
@@ -217,8 +221,9 @@ function createLease(model: Model, record: ModelRecord, isOpen: () => boolean): 
     },
     redirect(target, { status = 302, ...change } = {}) {
       if (isLate()) return isOpen() ? LATE : CLOSED;
-      const request = { ...goingOn(model, record, status), ...change };
-      return admit(model, { ...request, ...onPage({ url: target }, url), depth }, "inside");
+      const page = onPage({ url: target }, url);
+      const request = { ...goingOn(model, record, page.url, status), ...change };
+      return admit(model, { ...request, ...page, depth }, "inside");
     },
     extend(ms) {
       if (isLate()) return false;
@@ -247,7 +252,7 @@ function owedHosts(model: Model): Model["hosts"] {
     host.turn ?? (host.joined ?? 0) - Number.MAX_SAFE_INTEGER;
   owed.sort((a, b) => turnOf(a) - turnOf(b));
   for (const host of owed) {
-    Object.assign(host, { leased: 0, turn: undefined, admitted: 0, bytes: 0 });
+    Object.assign(host, { leased: 0, turn: undefined, isDecided: false, admitted: 0, bytes: 0 });
     host.joined = model.nextSequence++;
   }
   return new Map(owed.map((host) => [host.key, host]));
@@ -327,7 +332,7 @@ function lookUp(model: Model, request: string | SyncRequest): ModelRecord | unde
 
 /** Pending, or coming again by itself: what remove reaches. */
 function isToCome(record: ModelRecord): boolean {
-  return isUpcoming(record) || (record.state === "done" && record.againAt > 0);
+  return isUpcoming(record) || (record.state === "done" && (record.againAt > 0 || record.isKept));
 }
 
 function asRequest(request: string | SyncRequest): SyncRequest {

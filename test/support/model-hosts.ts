@@ -3,6 +3,7 @@
  *
  *   readyAt       hand-out and end of visit set it to now + delay; a release takes its own back
  *   blockedUntil  Retry-After, blockUntil and host back-off raise it; nothing lowers it
+ *   turn          of a new host: before all others, or where its domain has had its share of first turns later on
  *   failures      retry, fail except with a status of an answer, status ≥ 500 or 429, not expiry; in a row
  *                 per host, in a window for the breaker
  */
@@ -15,6 +16,7 @@ import {
   failRecord,
   hostOf,
   isClockKept,
+  isPolite,
   type Model,
   type ModelHost,
   type ModelRecord,
@@ -91,4 +93,24 @@ function countForBreaker(model: Model): void {
   if (model.failureTimes.length < breaker.failures) return;
   model.brokenUntil = now + breaker.pauseMs;
   model.failureTimes = [];
+}
+
+/** The first turns of hosts that have something pending under a rule that bounds the share of new hosts of a domain. */
+export function decideTurns(model: Model): void {
+  const pending = model.records.filter((r) => r.state === "pending");
+  for (const record of pending.sort((a, b) => a.sequence - b.sequence)) {
+    const host = hostOf(model, record.host);
+    const { policy } = ruleOf(model, record);
+    const { freshHosts = "first" } = policy;
+    if (host.isDecided || host.turn !== undefined) continue;
+    if (freshHosts === "first" || !isPolite(policy)) continue;
+    host.isDecided = true;
+    const domain = host.key.replace(/:\d+$/, "").split(".").slice(-2).join(".");
+    const at = model.fresh.get(domain) ?? 0;
+    const gap = 1 / (freshHosts === "share" ? 0.1 : freshHosts);
+    model.fresh.set(domain, Math.max(at, model.nextLease) + gap);
+    if (at <= model.nextLease) continue;
+    // Turns are serials, which count from 0 here.
+    host.turn = Math.floor(at) - 1 + (1 + (model.freshTurns++ % 4095)) / 4096;
+  }
 }

@@ -13,7 +13,7 @@
 import type { SyncOutcome, SyncPolicy, SyncRetryOptions } from "./frontier-surface.ts";
 import { rest, wakeResting } from "./model-epochs.ts";
 import { cancelGroups, reserveGroups } from "./model-groups.ts";
-import { countVisit, endVisit, takeOutcome } from "./model-hosts.ts";
+import { countVisit, decideTurns, endVisit, takeOutcome } from "./model-hosts.ts";
 import { effectivePriority } from "./model-order.ts";
 import { adoptAll, chargeRule, ruleOf } from "./model-rules.ts";
 import {
@@ -53,6 +53,7 @@ export function settle(model: Model): void {
     else becomePending(model, record);
   }
   adoptAll(model);
+  decideTurns(model);
 }
 
 /** When the clock makes a record pending, for the first time or again. */

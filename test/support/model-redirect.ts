@@ -6,12 +6,19 @@ import { ruleOf } from "./model-rules.ts";
 import type { Model, ModelRecord } from "./model-state.ts";
 
 /** The request without its URL and depth. */
-export function goingOn(model: Model, record: ModelRecord, status: number): Partial<SyncRequest> {
+export function goingOn(
+  model: Model,
+  record: ModelRecord,
+  target: string,
+  status: number,
+): Partial<SyncRequest> {
   const { method, start, data, maxAttempts } = record;
   const becomesGet = (status === 303 && method !== "HEAD") || (status < 303 && method === "POST");
   const request: Partial<SyncRequest> = { start };
   if (!becomesGet) request.method = method;
   if (data !== undefined) request.data = data;
+  const isSameHost = URL.canParse(target) && new URL(target).host === new URL(record.url).host;
+  if (record.hostKey !== undefined && isSameHost) request.hostKey = record.hostKey;
   if (maxAttempts !== undefined) request.maxAttempts = maxAttempts;
   const priority = priorityOf(model, record);
   if (priority !== undefined) request.priority = priority;

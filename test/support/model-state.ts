@@ -42,6 +42,8 @@ export interface ModelRecord {
   url: string;
   method: string;
   host: string;
+  /** The politeness unit that its request named; undefined: its URL's. */
+  hostKey: string | undefined;
   state: ModelState;
   /** Serial of its rule; 0: it failed for want of a rule. */
   rule: number;
@@ -71,6 +73,8 @@ export interface ModelRecord {
   /** Its own period of visits, where its rule keeps one; 0: none yet. */
   periodMs: number;
   lease: ModelLease | undefined;
+  /** It was put as finished, and keeps its data. */
+  isKept: boolean;
 }
 
 export interface ModelHost {
@@ -79,6 +83,8 @@ export interface ModelHost {
   joined: number | undefined;
   /** Serial of the last lease; undefined: never leased. */
   turn: number | undefined;
+  /** Its first turn was decided (model-hosts.ts, decideTurns). */
+  isDecided: boolean;
   leased: number;
   readyAt: number;
   blockedUntil: number;
@@ -146,6 +152,9 @@ export interface Model {
   counters: ModelCounters;
   nextSequence: number;
   nextLease: number;
+  /** By domain: the lease from which on its next new host goes first again; first turns decided so far. */
+  fresh: Map<string, number>;
+  freshTurns: number;
   nextFailure: number;
 }
 
@@ -172,6 +181,8 @@ export function createModel(options: SyncOptions): Model {
     counters: createCounters(),
     nextSequence: 0,
     nextLease: 0,
+    fresh: new Map(),
+    freshTurns: 0,
     nextFailure: 0,
   };
 }
@@ -206,6 +217,7 @@ export function modelAt(model: Model, nowMs: number): Model {
     records: model.records.map((r) => ({ ...r, lease: r.lease && { ...r.lease } })),
     hosts: new Map([...model.hosts].map(([key, host]) => [key, { ...host }])),
     groups: new Map(model.groups),
+    fresh: new Map(model.fresh),
     counters: { ...model.counters },
   };
 }
@@ -236,6 +248,7 @@ export function hostOf(model: Model, key: string): ModelHost {
       key,
       joined: undefined,
       turn: undefined,
+      isDecided: false,
       leased: 0,
       readyAt: 0,
       blockedUntil: 0,

@@ -31,6 +31,13 @@ export function performCommand(side: Side, command: Command, picked: readonly nu
     }
     case "pushMany":
       return pushed(frontier.pushMany(command.urls, { priority: command.priority }));
+    case "put": {
+      const { dueInMs, data } = command;
+      return frontier.put(command.request, {
+        ...(dueInMs === undefined ? {} : { dueAt: clock.now() + dueInMs }),
+        ...(data === undefined ? {} : { data }),
+      });
+    }
     case "poll":
       return [frontier.poll()].flatMap((lease) => lease ?? []).map((lease) => took(side, lease));
     case "pollMany":

@@ -15,6 +15,7 @@ import type {
 export type Command =
   | { do: "push"; request: SyncRequest; dueInMs?: number }
   | { do: "pushMany"; urls: string[]; priority: number }
+  | { do: "put"; request: SyncRequest; dueInMs?: number; data?: string }
   | { do: "poll" }
   | { do: "pollMany" | "peek"; max: number }
   | { do: "done"; lease: number; found: SyncRequest[]; outcome: SyncOutcome }
@@ -116,6 +117,7 @@ export function commandsOf(size: ProgramSize): fc.Arbitrary<Command> {
   const max = fc.integer({ min: 1, max: size.batch });
   return fc.oneof(
     { weight: 24, arbitrary: pushes(size, url, request) },
+    { weight: 3, arbitrary: puts(request) },
     { weight: 14, arbitrary: when(["poll"]) },
     { weight: 6, arbitrary: command<Of<"pollMany">>("pollMany", { max }) },
     { weight: 6, arbitrary: command<Of<"peek">>("peek", { max }) },
@@ -173,6 +175,7 @@ function requestsOf(url: fc.Arbitrary<string>): fc.Arbitrary<SyncRequest> {
     start: fc.boolean(),
     maxAttempts: fc.integer({ min: 1, max: 3 }),
     data: fc.constantFrom("d1", 7),
+    hostKey: fc.constantFrom("unit-0", "Unit-2", "a.site0.com"),
   };
   const plain = { requiredKeys: ["url" as const], ...optional };
   return fc.oneof(
@@ -210,6 +213,18 @@ function pushes(size: ProgramSize, url: fc.Arbitrary<string>, request: Requests)
       arbitrary: command<{ do: "push"; request: SyncRequest; dueInMs: number }>("push", deferred),
     },
     { weight: 1, arbitrary: command<Of<"pushMany">>("pushMany", { urls, priority }) },
+  );
+}
+
+function puts(request: Requests): Any {
+  const again = { request, dueInMs: dueMs };
+  return fc.oneof(
+    command<{ do: "put"; request: SyncRequest }>("put", { request }),
+    command<{ do: "put"; request: SyncRequest; data: string }>("put", {
+      request,
+      data: fc.constant("put"),
+    }),
+    command<{ do: "put"; request: SyncRequest; dueInMs: number }>("put", again),
   );
 }
 

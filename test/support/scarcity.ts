@@ -124,7 +124,8 @@ function perform(play: Play, command: Command, picked: readonly number[]): void 
       finish(play, left, picked, { answer, refused, told, isForgotten });
       return;
     }
-    if (left.do === "push" || left.do === "redirect") {
+    if (left.do === "put") same("after a refusal", before, JSON.stringify(reported(side)));
+    if (left.do === "push" || left.do === "put" || left.do === "redirect") {
       same("bytes after a refusal", String(objects), String(objectBytes(side)));
       continue;
     }
@@ -270,7 +271,7 @@ type Pushed = Omit<SyncPushResult, "verdict"> & {
 };
 
 function isPush(command: Command): boolean {
-  return ["push", "pushMany", "done", "redirect"].includes(command.do);
+  return ["push", "pushMany", "put", "done", "redirect"].includes(command.do);
 }
 
 /** Rows that found no memory. */

@@ -9,6 +9,9 @@ import type { Core } from "../../src/frontier/core.ts";
 import { isFinishedValue } from "../../src/frontier/records/finished-word.ts";
 import { hostOf, sequenceOf } from "../../src/frontier/records/transitions.ts";
 import { probeSpilled, placesSpilled } from "../../src/frontier/scheduling/spill-control.ts";
+import type { Spilling } from "../../src/frontier/scheduling/spill-state.ts";
+import { spillBlock } from "../../src/structures/spill/lane-spill.ts";
+import { visitSpilled } from "../../src/structures/spill/visit-spilled.ts";
 import { listRecords } from "../../src/frontier/records/record-walk.ts";
 import { coldReading, openColdWalk } from "../../src/persistence/cold/cold-read.ts";
 import { coldWalkNext } from "../../src/persistence/cold/cold-walk.ts";
@@ -175,6 +178,10 @@ function addHosts(mark: Mark, core: Core): void {
   };
   for (let one = host.hostNextBusy(hosts, 0); one !== 0; one = host.hostNextBusy(hosts, one)) {
     add(one);
+  }
+  for (const place of placesSpilled(core)) {
+    const { spill } = core.spilling as Spilling;
+    visitSpilled(spill, spillBlock(spill, place), (_, away) => away.forEach(add));
   }
   for (let one = host.hostNextIdle(hosts, 0); one !== 0; one = host.hostNextIdle(hosts, one)) {
     if ((word(store, one, host.HOST_FLAGS_WORD) & host.HOST_MARKED) !== 0) add(one);

@@ -100,7 +100,7 @@ export function checkUrls(batch: UrlBatch, urls: readonly string[], options: Che
   let compared = 0;
   for (let start = 0; start < urls.length; start += batch.count) {
     if (batchLoad(batch, urls, start) === 0) throw new Error("nothing was loaded");
-    batchParse(batch);
+    const parsed = batchParse(batch);
     const hrefs = batchStrings(batch, "href");
     const hosts = batchStrings(batch, "host");
     const wanted = urls
@@ -113,7 +113,7 @@ export function checkUrls(batch: UrlBatch, urls: readonly string[], options: Che
       same(hrefs[row], href, "href", url);
       same(hosts[row], href === undefined ? undefined : hostOf(parsed as ParsedUrl), "host", url);
     });
-    batchKey(batch, policy);
+    batchKey(parsed, policy);
     const keys = batchStrings(batch, "key");
     const mended: (string | undefined)[] = urls.slice();
     batchChangedStrings(batch, mended);
@@ -149,8 +149,9 @@ export function kernelShare(batch: UrlBatch, urls: readonly string[], base?: str
   batchBase(batch, base);
   for (let start = 0; start < urls.length; start += batch.count) {
     batchLoad(batch, urls, start);
-    batchParse(batch); // these two write the header; the next two count the rows left over
-    batchKey(batch);
+    // These two write the header; the next two count the rows left over.
+    const parsed = batchParse(batch);
+    batchKey(parsed);
     left += exports.parseBatch(batch.area.header);
     left += exports.keyBatch(batch.area.header);
   }

@@ -38,7 +38,7 @@ const counts: Record<string, number> = {
   "fence-terminal": 5,
   "fence-waiting": 2,
   layout: 9,
-  ledger: 5,
+  ledger: 9,
   room: 2,
 };
 

@@ -26,7 +26,7 @@ const printer = ts.createPrinter({ removeComments: true });
 /** The entries that package.json exports, in its order, with everything they export. @returns {Entry[]} */
 export function readEntries() {
   const manifest = JSON.parse(readFileSync(`${ROOT}package.json`, "utf8"));
-  const names = Object.keys(manifest.exports).filter((key) => !/json$/.test(key));
+  const names = Object.keys(manifest.exports).filter((key) => !/(json|proto)$/.test(key));
   const files = names.map((key) => `${ROOT}src/${key === "." ? "index" : key.slice(2)}.ts`);
   const { config } = ts.readConfigFile(`${ROOT}tsconfig.build.json`, ts.sys.readFile);
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, ROOT);

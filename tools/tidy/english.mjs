@@ -9,12 +9,22 @@
 import { lineAt, visitComments } from "./source.mjs";
 
 /** Rooms, or folders of one, whose comments are clean. */
-const CLEAN_ROOMS = ["src/crawl/page/", "src/layout/", "src/persistence/", "src/workers/"];
+const CLEAN_ROOMS = [
+  ...[
+    "src/base/",
+    "src/crawl/page/",
+    "src/integrations/",
+    "src/kernel/",
+    "src/layout/",
+    "src/memory/",
+  ],
+  ...["src/persistence/", "src/url/", "src/workers/"],
+];
 
-/** Verbs in every form. To look something up is the field's own word. */
+/** Verbs in every form. To look something up, and a look-around, are the field's own words. */
 const WORDS = [
   ...["says?", "said", "tells?", "told", "hears?", "heard", "knows?", "knew", "gives?", "gave"],
-  ...["looks?(?!(?: \\w+){0,3} up\\b)", "judges?", "judged", "owes?", "owed", "lets? +go"],
+  ...["looks?(?!-|(?: \\w+){0,3} up\\b)", "judges?", "judged", "owes?", "owed", "lets? +go"],
   ...["nobody", "whoever", "behind +it", "that +which", "to +be +had"],
 ];
 const PATTERN = new RegExp(`\\b(?:${WORDS.join("|")})\\b`, "gi");

@@ -10,7 +10,15 @@ const BASE = ["base"];
 /** Rooms that ask structures and url for what the kernel does. */
 const ABOVE_THE_KERNEL = ["frontier", "persistence", "engine"];
 /** Rooms 5 and above wait and promise; 0–4 do not. */
-const WAITING_ROOMS = ["persistence", "workers", "engine", "integrations", "crawl", "cli"];
+const WAITING_ROOMS = [
+  "persistence",
+  "workers",
+  "engine",
+  "integrations",
+  "server",
+  "crawl",
+  "cli",
+];
 
 /** global name: [rule, rooms that may use its value] */
 const GLOBALS = new Map([
@@ -43,31 +51,34 @@ const TERMINAL_DOOR = "src/cli/io.ts";
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
 const ESCAPES = /[\x1b\x9b\x9d]/;
 const ESCAPES_HOME = "src/cli/output/terminal-text.ts";
+/** Where digests and signatures are made. */
+const DIGESTS = new RegExp(
+  "^src/(base/|((persistence/transfer|crawl/archive)/sha1|crawl/identity/ed25519" +
+    "|integrations/crawlee/request-id)\\.ts$)",
+);
+/** Who may use files. */
+const FILE_USERS = new RegExp(
+  `^src/(${[
+    "persistence/files",
+    "engine/kernel-file",
+    "integrations/redis/server/lua-files",
+    "crawl/files",
+    "cli/.*",
+  ].join("|")})\\.ts`,
+);
 /** platform module: [rule, paths that may import it] */
 const MODULES = new Map([
   // A terminal can be opened, and a stream written to, without the process's own names for them.
   ["tty", ["fence-terminal", /^$/]],
   ["console", ["fence-terminal", /^$/]],
   ["process", ["fence-terminal", /^$/]],
-  [
-    "fs",
-    [
-      "fence-files",
-      /^src\/(persistence\/files\.ts|engine\/kernel-file\.ts|crawl\/files\.ts|cli\/)/,
-    ],
-  ],
+  ["fs", ["fence-files", FILE_USERS]],
   ["fs/promises", ["fence-files", /^src\/(persistence\/files\.ts|cli\/)/]],
   ["perf_hooks", ["fence-clock", /^src\/base\//]],
   ["timers", ["fence-clock", /^src\/base\//]],
   ["timers/promises", ["fence-clock", /^src\/base\//]],
   // A digest and a signature are no chance: names that other programs give, and proofs that they ask for, are made of them.
-  [
-    "crypto",
-    [
-      "fence-chance",
-      /^src\/(base\/|((persistence\/transfer|crawl\/archive)\/sha1|crawl\/identity\/ed25519)\.ts$)/,
-    ],
-  ],
+  ["crypto", ["fence-chance", DIGESTS]],
 ]);
 
 /** Objects through which every global can be reached under another name. */

@@ -1,5 +1,6 @@
 /**
- * The ledger's writers: no file but src/frontier/records/ledger.ts changes a counter of the frontier or of a rule, or a record's state, and
+ * The ledger's writers. Counters are read-only by their types, so that an alias does not write them either; this rule refuses what types do
+ * not see, and a cast: no file but src/frontier/records/ledger.ts changes a counter of the frontier or of a rule, or a record's state, and
  * in the kernel none but assembly/records/ledger.ts (DESIGN §2: one transition is one change, one counter step, one entry, one event).
  */
 import ts from "typescript";
@@ -16,6 +17,7 @@ const COUNTS = [
 /** What holds them, by the names that they go under. */
 const HOLDERS = /(^|\.)(counters|rule|sole|none|from|to|old)$|\bruleOf\w*\(.*\)$|\bruleAt\(.*\)$/;
 const RULE_WORDS = /^RULE_QUEUE_(PENDING|LEASED|DONE|SERVED)_WORD$/;
+const KERNEL_WORDS = /\b(RULE_QUEUE_(PENDING|LEASED|DONE|SERVED)|RECORD_STATE)_WORD\b/;
 const ROOMS = /^src\/(frontier|persistence|engine|workers)\//;
 
 export function checkLedger({ path, tree }, report) {
@@ -29,27 +31,33 @@ export function checkLedger({ path, tree }, report) {
 }
 
 function written(node) {
+  // A name that stands for these would write where nothing here sees it.
+  if (ts.isIdentifier(node) && node.text === "setRecordState") return "a record's state";
+  if (ts.isIdentifier(node) && RULE_WORDS.test(node.text) && !isRead(node)) return node.text;
   const target = assigned(node);
   if (target !== undefined && ts.isPropertyAccessExpression(target)) {
     const isCount = COUNTS.includes(target.name.text) && HOLDERS.test(target.expression.getText());
     return isCount ? target.getText() : undefined;
   }
-  if (!ts.isCallExpression(node)) return undefined;
-  const { text } = node.expression;
-  if (text === "setRecordState") return "a record's state";
-  const isStore = text === "setWord" || text === "setFloat";
-  const word = isStore ? node.arguments.find((each) => RULE_WORDS.test(each.text)) : undefined;
-  return word?.text;
+  return undefined;
+}
+
+/** Whether a word's name is imported under its own name, or what a read asks for. */
+function isRead({ parent }) {
+  if (ts.isImportSpecifier(parent)) return parent.propertyName === undefined;
+  return ts.isCallExpression(parent) && /^(word|float)$/.test(parent.expression.getText());
 }
 
 /** Words of rules, and the word of a record that holds its state. */
 function writtenInKernel(node) {
+  if (ts.isImportSpecifier(node) || ts.isVariableDeclaration(node)) {
+    const named = (node.propertyName ?? node.initializer)?.getText() ?? "";
+    return KERNEL_WORDS.test(named) && !/\b(get|load)\b/.test(named) ? named : undefined;
+  }
   if (!ts.isCallExpression(node)) return undefined;
   const text = node.expression.getText();
   if (text !== "set" && text !== "bump" && !/^store$/.test(text)) return undefined;
-  const found = node.arguments.find((each) =>
-    /\b(RULE_QUEUE_(PENDING|LEASED|DONE|SERVED)|RECORD_STATE)_WORD\b/.test(each.getText()),
-  );
+  const found = node.arguments.find((each) => KERNEL_WORDS.test(each.getText()));
   // A store's value may be read from there.
   return found === undefined || /\b(get|load)\b/.test(found.getText())
     ? undefined

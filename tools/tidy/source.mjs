@@ -19,12 +19,13 @@ export const ROOMS = [
   "workers",
   "engine",
   "integrations",
+  "server",
   "crawl",
   "cli",
 ];
-export const ENTRIES = ["index", "pool", "worker", "crawl", "tools", "testing"].map(
-  (name) => `src/${name}.ts`,
-);
+export const ENTRIES = [
+  ...["index", "pool", "worker", "crawl", "server", "redis", "crawlee", "tools", "testing"],
+].map((name) => `src/${name}.ts`);
 /** The entry of the library's own threads, in both of Node's kinds of module. */
 export const THREAD_ENTRY = ["src/thread.ts", "src/thread.cts"];
 /** Rooms 0–4 are synchronous and deterministic. */

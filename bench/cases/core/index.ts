@@ -1,5 +1,6 @@
 /** The suite `core`: the frontier in memory through its public API (TARGETS §2). */
 import type { BenchCase } from "../../harness/case.ts";
+import { broad } from "./broad.ts";
 import { coldStart } from "./cold-start.ts";
 import { frontierCase } from "./frontier.ts";
 import { latency } from "./latency.ts";
@@ -13,6 +14,7 @@ export const CORE_CASES: readonly BenchCase[] = [
   frontierCase,
   latency,
   polite,
+  broad,
   workloads,
   scaling,
   scalePending,

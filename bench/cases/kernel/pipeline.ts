@@ -59,7 +59,7 @@ export function openPipeline(): Pipeline {
 export function admitBatch(line: Pipeline, urls: readonly string[], start: number): number {
   const { batch, table } = line;
   const count = batchLoad(batch, urls, start);
-  if (batchAdmit(batch, POLICY, table.offset) !== NOT_INSERTED) return count;
+  if (batchAdmit(batch, POLICY, { table: table.offset, job: 0 }) !== NOT_INSERTED) return count;
   skipFaults(batch);
   const { hashes, values, slots } = batch.area;
   const fresh = tableInsertBatch(table, hashes, count, values, slots);

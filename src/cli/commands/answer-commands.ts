@@ -2,9 +2,11 @@
  * Answers about single URLs of a directory: `outrider failed` and `outrider visited`. Both read a copy, also beside a crawl that runs.
  *
  *   failed    records in state `failed`, with the reason, status, time and page that the frontier keeps of the last 10,000
- *   visited   records in state `done` of a frontier with full records, or the lines of a crawl's own log (`crawl --log`)
+ *   visited   records in state `done` of a frontier with full records, or the lines of a crawl's own log (`crawl --log`):
+ *             the one that is named, or that the last crawl of the directory wrote
  */
 import { existsSync } from "node:fs";
+import { crawlLogOf } from "../../crawl.ts";
 import type { RecordView } from "../../index.ts";
 import { chosenFrontierOf, COMMON, FILTER, filterOf, openChosen } from "./chosen-frontier.ts";
 import { type Flag, type Parsed, UsageError } from "../flags.ts";
@@ -29,7 +31,7 @@ export const FAILED_FLAGS: readonly Flag[] = [
 ];
 export const VISITED_FLAGS: readonly Flag[] = [
   DIRECTORY,
-  { name: "log", value: "<file.jsonl>", text: "from the log of crawl --log" },
+  { name: "log", value: "<file.jsonl>", text: "from this log of crawl --log" },
   ...LISTED,
   ...FILTER,
   ...COMMON.map((flag) => (flag.name === "json" ? { ...flag, text: "a line of JSON each" } : flag)),
@@ -73,23 +75,26 @@ function failedLine({ url, reason, at, foundOn, attempts }: Row): string {
 
 export async function visitedCommand(args: Parsed, io: Io): Promise<number> {
   const given = withDirectory(args);
-  const log = args.text("log");
   const columns = ["url", "outcome", "reason", "status", "bytes", "latencyMs", "at", "depth"];
-  if (log !== undefined) {
+  const listLog = async (log: string): Promise<number> => {
     if (!existsSync(log)) throw new UsageError(`--log: ${log}: no such file`);
     const host = args.text("host");
     await list(args, io, { columns, rows: rowsOfLog(log, host), line: visitedLine });
     return EXIT_OK;
-  }
+  };
+  const asked = args.text("log");
+  if (asked !== undefined) return listLog(asked);
   const chosen = await chosenFrontierOf(given, "visited");
   if (chosen.options.records !== "full") {
+    const log = crawlLogOf(chosen.directory, chosen.name);
+    if (log !== undefined) return listLog(log);
     const expected =
       "--log <file.jsonl>, as crawl --log wrote it, or a frontier with records: full";
     throw new UsageError(
       `visited: ${chosen.directory}: keeps no done URLs (expected: ${expected})`,
     );
   }
-  await using frontier = await openChosen(chosen);
+  await using frontier = await openChosen(chosen, { readOnly: true, records: "full" });
   const rows = function* (): Iterable<Row> {
     const filter = { state: "done" as const, ...filterOf(args) };
     for (const record of frontier.records(filter)) yield doneRow(record);

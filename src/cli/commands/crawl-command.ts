@@ -11,7 +11,7 @@ import { canonicalize } from "../../index.ts";
 import { storedOptions } from "../../tools.ts";
 import { dryRun } from "./dry-run.ts";
 import { type Parsed, parseFlags, UsageError } from "../flags.ts";
-import { CRAWL_FLAGS, crawlOptionsOf, lineOfConfig, seedsOfFile } from "./crawl-flags.ts";
+import { CRAWL_FLAGS, crawlOptionsOf, HIDDEN, lineOfConfig, seedsOfFile } from "./crawl-flags.ts";
 import { linesOfFile } from "./transfer-files.ts";
 import type { Io } from "../io.ts";
 import { readRules, watchRules } from "./rules-file.ts";
@@ -65,7 +65,8 @@ export async function crawlCommand(
     goOn:
       directory === undefined
         ? "what is pending ends with this process: --dir <path> keeps it"
-        : `to go on where it was:\n  ${settingsOf(line)}`,
+        : `to go on where it was${hiddenNote(line)}:\n  ${settingsOf(line)}`,
+    onFailed: directory === undefined ? undefined : failedNote(directory),
     onStart: (run, say) => {
       run.on("scope", (change) => say(scopeWords(change)));
       if (rulesPath === undefined) return () => {};
@@ -145,20 +146,32 @@ function settingsOf(line: readonly string[]): string {
   return ["outrider", "crawl", ...withoutSecrets(line)].map(quote).join(" ");
 }
 
-/** Passwords and headers are written to no screen and no report. */
+/** How to see what failed, and to try it again: no later run does so by itself. */
+function failedNote(directory: string): string {
+  const [list, again] = ["failed", "requeue"].map((name) => `outrider ${name} ${quote(directory)}`);
+  return `what failed, and why; to try it again, and then this command:\n  ${list}\n  ${again}`;
+}
+
+/** Passwords, headers and what a URL has of both are written to no screen and no report. */
 function withoutSecrets(line: readonly string[]): string[] {
   const isSecret = (flag: string | undefined): boolean => flag === "--auth" || flag === "--header";
   return line.map((word, at) => {
     if (isSecret(line[at - 1])) return hidden(word);
     const [flag, value] = [word.slice(0, word.indexOf("=")), word.slice(word.indexOf("=") + 1)];
-    return isSecret(flag) ? `${flag}=${hidden(value)}` : word;
+    if (isSecret(flag)) return `${flag}=${hidden(value)}`;
+    return word.replace(/(:\/\/[^/@:]*):[^/@]*@/, `$1:${HIDDEN}@`);
   });
+}
+
+/** Whoever copies the line is told what it lacks. */
+function hiddenNote(line: readonly string[]): string {
+  return settingsOf(line).includes(HIDDEN) ? ` (put what is hidden in place of ${HIDDEN})` : "";
 }
 
 /** Its name stays. */
 function hidden(text: string): string {
   const colon = text.indexOf(":");
-  return colon < 0 ? "…" : `${text.slice(0, colon)}:…`;
+  return colon < 0 ? HIDDEN : `${text.slice(0, colon)}:${HIDDEN}`;
 }
 
 function quote(word: string): string {

@@ -4,6 +4,9 @@ import type { CrawlOptions } from "../../crawl.ts";
 import { type Flag, type Parsed, UsageError } from "../flags.ts";
 import { readRules } from "./rules-file.ts";
 
+/** Stands for a secret where the command line is shown. */
+export const HIDDEN = "…";
+
 export const CRAWL_FLAGS: readonly Flag[] = [
   { name: "seeds", value: "<file>", text: "URLs to begin with, one a line; - is standard input" },
   {
@@ -69,6 +72,7 @@ export const CRAWL_FLAGS: readonly Flag[] = [
   },
   { name: "sitemap-only", text: "visit what sitemaps list, and follow no links" },
   { name: "allow-private", text: "permit loopback and private addresses" },
+  { name: "pause-sick-hosts", text: "let hosts wait that fail, are slow or answer nothing" },
   { name: "no-robots", text: "do not ask for robots.txt" },
   { name: "no-sitemaps", text: "do not visit the sitemaps that robots.txt names" },
   { name: "header", value: "<name: value>", text: "send it with every request" },
@@ -81,9 +85,9 @@ export const CRAWL_FLAGS: readonly Flag[] = [
   {
     name: "output",
     value: "<file>",
-    text: "append items: JSON lines, or CSV where it ends in .csv",
+    text: "append items (.jsonl, .csv), or all exchanges (.warc.gz)",
   },
-  { name: "items", value: "<file>", text: "the same as --output" },
+  { name: "items", value: "<file>", text: "append items, beside a WARC file too" },
   {
     name: "save-bodies",
     value: "<dir>",
@@ -96,6 +100,11 @@ export const CRAWL_FLAGS: readonly Flag[] = [
     value: "<file>",
     kind: "list",
     text: "ES modules that export process(item, source)",
+  },
+  {
+    name: "policy",
+    value: "<file>",
+    text: "ES module that exports decide(policy, page)",
   },
   { name: "report", value: "<file.html>", text: "write a page with plots at the end" },
   {
@@ -111,7 +120,7 @@ export const CRAWL_FLAGS: readonly Flag[] = [
   { name: "dry-run", text: "say what would be done, and visit nothing" },
 ];
 
-/** What the flags say; throws UsageError for what no option could be made of. */
+/** Options from the flags. Throws UsageError for a flag that has no valid option. */
 export function crawlOptionsOf(args: Parsed, seeds: string[]): CrawlOptions {
   const rulesPath = args.text("rules");
   const given: Record<string, unknown> = {
@@ -142,14 +151,16 @@ export function crawlOptionsOf(args: Parsed, seeds: string[]): CrawlOptions {
     contact: args.text("contact"),
     identity: args.text("identity"),
     proxy: args.text("proxy"),
-    items: args.text("output") ?? args.text("items"),
+    ...outputOf(args),
     analyzers: args.list("analyzer"),
     pipelines: args.list("pipeline"),
+    policy: args.text("policy"),
   };
   return {
     seeds,
     allowPrivate: args.has("allow-private"),
     cookies: args.has("cookies"),
+    pauseSickHosts: args.has("pause-sick-hosts"),
     robots: !args.has("no-robots"),
     sitemaps: !args.has("no-sitemaps"),
     ...(Object.fromEntries(
@@ -158,9 +169,20 @@ export function crawlOptionsOf(args: Parsed, seeds: string[]): CrawlOptions {
   };
 }
 
+/** Items or an archive, by the file's ending. An archive is of everything that is answered, not of pages alone. */
+function outputOf(args: Parsed): Pick<CrawlOptions, "items" | "warc" | "types"> {
+  const output = args.text("output");
+  const items = args.text("items");
+  if (output?.endsWith(".warc.gz") !== true) {
+    const path = output ?? items;
+    return path === undefined ? {} : { items: path };
+  }
+  return { warc: output, types: "any", ...(items === undefined ? {} : { items }) };
+}
+
 const SCOPE_FLAGS = ["same-host", "same-domain", "path-prefix"] as const;
 
-/** One of four ways to say it. */
+/** The scope from its flags, of which at most one may be given. */
 function scopeOf(args: Parsed): CrawlOptions["scope"] {
   const list = args.list("scope");
   const words = SCOPE_FLAGS.filter((name) => args.has(name));
@@ -200,7 +222,8 @@ function headersOf(lines: string[] | undefined): Record<string, string> | undefi
     lines.map((line) => {
       const colon = line.indexOf(":");
       if (colon < 1) throw new UsageError(`--header: ${line} (expected: <name: value>)`);
-      return [line.slice(0, colon).trim(), line.slice(colon + 1).trim()];
+      const name = line.slice(0, colon).trim();
+      return [name, notHidden(`--header: ${name}`, line.slice(colon + 1).trim())];
     }),
   );
 }
@@ -210,7 +233,16 @@ function authOf(text: string | undefined): CrawlOptions["auth"] {
   const colon = text.indexOf(":");
   // The value is a secret: it stands in no message.
   if (colon < 1) throw new UsageError("--auth: … (expected: <name:password>)");
-  return { username: text.slice(0, colon), password: text.slice(colon + 1) };
+  return {
+    username: text.slice(0, colon),
+    password: notHidden("--auth", text.slice(colon + 1)),
+  };
+}
+
+/** A line that was shown and is given as it was has lost its secrets. */
+function notHidden(flag: string, value: string): string {
+  if (value !== HIDDEN) return value;
+  throw new UsageError(`${flag}: ${HIDDEN} (expected: what was hidden when the command was shown)`);
 }
 
 function timeoutsOf(totalMs: number | undefined): CrawlOptions["timeouts"] {

@@ -151,6 +151,10 @@ function ownRows(own: UrlExplanation | undefined): [string, string][] {
   const line = own.robotsLine === undefined ? "" : ` by the line "${own.robotsLine}"`;
   return [
     ["robots.txt", `${ROBOTS[own.robots]}${line}`],
+    ...(own.statements ?? []).map(({ kind, text, line: at }): [string, string] => [
+      kind,
+      `${text} (line ${at} of robots.txt)`,
+    ]),
     ...(own.leftOutBy === undefined
       ? []
       : [["left out", `links to it are not followed: ${own.leftOutBy}`] as [string, string]]),

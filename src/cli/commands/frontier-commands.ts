@@ -20,7 +20,11 @@ export const PEEK_FLAGS: readonly Flag[] = [
   { name: "max", value: "<n>", kind: "whole", text: "how many (20)" },
   ...COMMON,
 ];
-export const REQUEUE_FLAGS: readonly Flag[] = [...FILTER, ...COMMON];
+export const REQUEUE_FLAGS: readonly Flag[] = [
+  { name: "reason", value: "<text>", text: "what failed with this reason, such as 'status 503'" },
+  ...FILTER,
+  ...COMMON,
+];
 
 export async function statsCommand(args: Parsed, io: Io): Promise<number> {
   const chosen = await chosenFrontierOf(args, "stats");
@@ -66,7 +70,11 @@ function whyFewer(frontier: Frontier, shown: number, max: number): string | unde
 
 export async function requeueCommand(args: Parsed, io: Io): Promise<number> {
   await using frontier = await openChosen(await chosenFrontierOf(args, "requeue"));
-  const requeued = frontier.requeue({ state: "failed", ...filterOf(args) });
+  const reason = args.text("reason");
+  const requeued = frontier.requeue({
+    ...{ state: "failed", ...filterOf(args) },
+    ...(reason === undefined ? {} : { reason }),
+  });
   await frontier.flush();
   io.out(args.has("json") ? `${JSON.stringify({ requeued })}\n` : `${whole(requeued)} requeued\n`);
   return EXIT_OK;

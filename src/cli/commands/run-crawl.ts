@@ -38,6 +38,8 @@ interface Showing {
   readonly isVerbose?: boolean;
   /** Printed when something is left. */
   readonly goOn: string | undefined;
+  /** Printed when URLs of a directory have failed. */
+  readonly onFailed?: string | undefined;
   /** Called when the crawl is created; returns a function to call at its end. */
   readonly onStart?: (run: Crawl, say: (line: string) => void) => () => void;
   /** More fields for the summary, collected before the crawl's servers are closed. */
@@ -68,6 +70,11 @@ export async function runCrawl(io: Io, options: CrawlOptions, showing: Showing):
   run.on("progress", (sample) => {
     if (run.status !== "stopping") view.draw(run, sample);
   });
+  // A run that goes on where pages were read is not in vain, whatever is left of it.
+  let doneBefore = 0;
+  run.on("status", ({ from }) => {
+    if (from === "opening") doneBefore = run.frontier?.report().done ?? 0;
+  });
   if (isVerbose) run.on("visit", (visit) => view.visit(visit));
   // Before the first page a fault is likely the user's to fix; later faults come from the web, and are counted.
   const told = new Set<string>();
@@ -87,26 +94,27 @@ export async function runCrawl(io: Io, options: CrawlOptions, showing: Showing):
     ignore();
   }
   const more = (await showing.onEnd?.(summary)) ?? {};
-  const complaint = showSummary(io, { summary, more, showing, samples: run.samples() });
+  const isVain = doneBefore === 0 && isInVain(summary);
+  const complaint = showSummary(io, { summary, isVain, more, showing, samples: run.samples() });
   if (complaint !== undefined) io.err(complaint);
   if (stops > 0) {
     if (showing.isJson && showing.goOn !== undefined) io.err(`${showing.goOn}\n`);
     return EXIT_INTERRUPTED;
   }
   if (complaint !== undefined) return EXIT_FAULT;
-  return isFailed(summary, showing.failOn) ? EXIT_FAILED : EXIT_OK;
+  return isVain || isFailed(summary, showing.failOn) ? EXIT_FAILED : EXIT_OK;
 }
 
-/** No page could be read, or what was asked to be looked for was there. What robots.txt forbids did not fail. */
+/** Whether what `--fail-on` looks for was there. What robots.txt forbids did not fail. */
 function isFailed(summary: CrawlSummary, failOn: Showing["failOn"]): boolean {
   const { errors, failures } = summary;
   const { robots: _, ...failed } = failures;
   const { dropped: __, ...stages } = errors;
   if (failOn === "failed" && Object.keys(failed).length > 0) return true;
-  if (failOn === "errors" && Object.values(stages).some((count) => count > 0)) return true;
-  return isInVain(summary);
+  return failOn === "errors" && Object.values(stages).some((count) => count > 0);
 }
 
+/** Whether a crawl has ended without a page that could be read. */
 function isInVain({ reason, pages, notModified, sitemaps, failures }: CrawlSummary): boolean {
   const isNothing = pages + notModified + sitemaps === 0;
   return reason === "finished" && isNothing && Object.keys(failures).length > 0;
@@ -123,6 +131,7 @@ function checkReport(path: string): void {
 
 interface ShownSummary {
   readonly summary: CrawlSummary;
+  readonly isVain: boolean;
   readonly more: Record<string, unknown>;
   readonly showing: Showing;
   readonly samples: readonly CrawlSample[];
@@ -131,7 +140,7 @@ interface ShownSummary {
 /** Prints the summary. Returns an error text when the report page could not be written; the summary is printed in any case. */
 function showSummary(
   io: Io,
-  { summary, more, showing, samples }: ShownSummary,
+  { summary, isVain, more, showing, samples }: ShownSummary,
 ): string | undefined {
   let complaint: string | undefined;
   if (showing.report !== undefined) {
@@ -149,18 +158,22 @@ function showSummary(
     return complaint;
   }
   if (showing.isQuiet === true) return complaint;
-  io.out(`${headline(summary)}\n\n${reportText(summary, io.outColumns())}`);
+  io.out(`${headline(summary, isVain)}\n\n${reportText(summary, io.outColumns())}`);
   if (showing.report !== undefined && complaint === undefined) {
     io.out(`report      ${showing.report}\n`);
+  }
+  const { robots: _, ...failures } = summary.failures;
+  if (Object.keys(failures).length > 0 && showing.onFailed !== undefined) {
+    io.out(`\n${showing.onFailed}\n`);
   }
   if (summary.pending > 0 && showing.goOn !== undefined) io.out(`\n${showing.goOn}\n`);
   return complaint;
 }
 
-function headline(summary: CrawlSummary): string {
+function headline(summary: CrawlSummary, isVain: boolean): string {
   const { reason, pending } = summary;
   if (reason === "max-pages") return "ended at the page limit";
   if (reason === "max-time") return "ended at the time limit";
   if (reason === "stopped") return pending > 0 ? "stopped before the end" : "stopped";
-  return isInVain(summary) ? "finished, and no page could be read" : "finished: nothing is left";
+  return isVain ? "finished, and no page could be read" : "finished: nothing is left";
 }

@@ -29,7 +29,7 @@ import {
   sparkline,
   whole,
 } from "./number-text.ts";
-import { failedText } from "./outcome-text.ts";
+import { failedText, sickHostText } from "./outcome-text.ts";
 import { lineText, type ScreenPart, terminalText } from "./terminal-text.ts";
 
 interface View {
@@ -182,9 +182,12 @@ function liveView(io: Io): View {
 
 const PANE_ROWS = 3;
 
-/** The busiest hosts, and what failed last: three lines each, where there are some. */
+/** A host that answers worse than this is shown. */
+const SCORE_SHOWN = 75;
+
+/** The busiest hosts, those that answer badly, and what failed last: three lines each, where there are some. */
 function panesOf(run: Crawl): string[] {
-  const { busiest, failing } = run.report();
+  const { busiest, failing, sickest } = run.report();
   const hosts = busiest.slice(0, PANE_ROWS);
   const failed = failing.slice(-PANE_ROWS).reverse();
   const named = (name: string, lines: readonly string[]): string[] =>
@@ -196,6 +199,13 @@ function panesOf(run: Crawl): string[] {
           "by host",
           hosts.map(({ host, pages }) => `${whole(pages).padStart(VALUE_LETTERS)}  ${host}`),
         )),
+    ...named(
+      "unwell",
+      sickest
+        .filter(({ score }) => score < SCORE_SHOWN)
+        .slice(0, PANE_ROWS)
+        .map((each) => `${whole(each.score).padStart(VALUE_LETTERS)}  ${sickHostText(each)}`),
+    ),
     ...named(
       "failing",
       failed.map(({ reason, url }) => `${failedText(reason)}  ${url}`),

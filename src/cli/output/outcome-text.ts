@@ -1,4 +1,6 @@
 /** Short names of outcomes for users; an unknown name stays as it is. */
+import type { SickHost } from "../../crawl.ts";
+import { momentText, whole } from "./number-text.ts";
 
 const REFUSED: Readonly<Record<string, string>> = Object.freeze({
   "no-rule": "outside the scope",
@@ -22,6 +24,7 @@ const FAILED: Readonly<Record<string, string>> = Object.freeze({
   "bad-location": "redirect to no URL",
   analyzer: "analyzer threw",
   pipeline: "pipeline threw",
+  policy: "policy threw",
   sitemap: "unreadable sitemap",
   timeout: "timed out",
   reset: "connection broke off",
@@ -87,4 +90,22 @@ export function outcomeText(
     sums.set(words(name), (sums.get(words(name)) ?? 0) + count);
   }
   return [...sums].sort((a, b) => b[1] - a[1]);
+}
+
+/** A host that answers badly, and why: `b.example  8 of 9 failed, 2 slow, paused`. */
+export function sickHostText({
+  host,
+  visits,
+  failures,
+  slow,
+  empty,
+  pausedUntil,
+}: SickHost): string {
+  const facts = [
+    ...(failures > 0 ? [`${whole(failures)} of ${whole(visits)} failed`] : []),
+    ...(slow > 0 ? [`${whole(slow)} slow`] : []),
+    ...(empty > 0 ? [`${whole(empty)} empty`] : []),
+    ...(pausedUntil === undefined ? [] : [`paused until ${momentText(pausedUntil)}`]),
+  ];
+  return `${host}  ${facts.join(", ")}`;
 }

@@ -12,7 +12,7 @@ import { bars, columns, type Curve, curve, escapeHtml, stack } from "./svg-plot.
 import { REPORT_STYLE } from "./report-style.ts";
 import { bytes, duration, durationWords, share, short, whole } from "./number-text.ts";
 import { VERSION } from "../version.ts";
-import { failedText, outcomeText, refusedText, statusText } from "./outcome-text.ts";
+import { failedText, outcomeText, refusedText, sickHostText, statusText } from "./outcome-text.ts";
 
 interface HtmlReport {
   readonly title: string;
@@ -170,8 +170,10 @@ function hostCards({ hostPages, busiest }: CrawlSummary): string[] {
 
 /** Single URLs by name, where there are some: what failed and why, and what took long; and the answers at each depth. */
 function urlsOf(summary: CrawlSummary): string {
-  const { failing, slowest, slowestHosts, hosts, failed } = summary;
-  const more = failed > failing.length ? `, the first ${whole(failing.length)} of this run` : "";
+  const { failing, failures, slowest, slowestHosts, sickest, hosts } = summary;
+  const failed = Object.values(failures).reduce((sum, count) => sum + count, 0);
+  const more =
+    failed > failing.length ? `, the last ${whole(failing.length)} of ${whole(failed)}` : "";
   const tables = [
     failing.length === 0
       ? ""
@@ -190,6 +192,12 @@ function urlsOf(summary: CrawlSummary): string {
       : tableOf(
           "Slowest hosts, in the mean",
           slowestHosts.map(({ host, latencyMs }): Row => [host, milliseconds(latencyMs)]),
+        ),
+    sickest.length === 0
+      ? ""
+      : tableOf(
+          "Hosts that answered badly, by score of 100",
+          sickest.map((each): Row => [sickHostText(each), whole(each.score)]),
         ),
     statusTable(summary),
   ].filter((each) => each !== "");

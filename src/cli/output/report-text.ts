@@ -41,6 +41,12 @@ export function reportText(summary: CrawlSummary, columns?: number): string {
     ],
     ["refused", counts(outcomeText(summary.rejected, refusedText), "link")],
     ["forbidden", forbidden === 0 ? "" : `${counted(forbidden, "page")} by robots.txt`],
+    [
+      "policy",
+      Object.entries(summary.policies)
+        .map(([name, count]) => `${name} ${whole(count)}`)
+        .join(", "),
+    ],
     ["failed", counts(outcomeText(broken, failedText), "page")],
     ["tried again", summary.retried === 0 ? "" : whole(summary.retried)],
     ["answers", outcomeText(summary.statuses, statusText).map(times).join(", ")],

@@ -1,5 +1,5 @@
 /**
- * The one door of text to a terminal. What a server, a page, a file or an argument says may hold bytes that a terminal takes for
+ * The one door of text to a terminal. Text from a server, a page, a file or an argument may hold bytes that a terminal takes for
  * commands (C0, DEL, C1) or letters that turn the order of what is read; they are written as their codes, `\u009b`.
  *
  *   text ─▶ terminalText ─────────────────────┐

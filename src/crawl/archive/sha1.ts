@@ -1,6 +1,7 @@
-/** SHA-1, by which archives name bodies. It holds against accidents, not against attackers. Loaded at the first use. */
+/** SHA-1, by which archives name bodies. It holds against accidents, not against attackers. */
 
-export async function sha1Of(bytes: Uint8Array): Promise<Uint8Array> {
-  const { createHash } = await import("node:crypto");
-  return createHash("sha1").update(bytes).digest();
+/** Loads it at the first use. One call hashes a body: an object for each small page would cost more than its bytes. */
+export async function loadSha1(): Promise<(bytes: Uint8Array) => Uint8Array> {
+  const { hash } = await import("node:crypto");
+  return (bytes) => hash("sha1", bytes, "buffer");
 }

@@ -7,7 +7,7 @@
  * A pipeline that appends every exchange of a crawl to a WARC file.
  *
  *   exchange ─▶ SHA-1 of the body ─ known ─▶ revisit ──┐
- *                                └─ new ──▶ response ─┴▶ gzip, a member for each record ─▶ appended at once ─▶ index line
+ *                                └─ new ──▶ response ─┴▶ gzip, a member for each record ─▶ appended in one write ─▶ index line
  *
  *   crawl.warc.gz, crawl.cdxj ─ rotateBytes ─▶ crawl-0001.warc.gz, crawl-0001.cdxj ─▶ …      the last one is being written
  *
@@ -20,9 +20,9 @@
  *
  * Crash: a torn record at the end of the last file is cut at the next opening, and index lines that are missing are made anew.
  */
-import { createGzip, gzipSync } from "node:zlib";
+import { gzipSync } from "node:zlib";
 import { type Clock, createSystemClock } from "../../base/clock.ts";
-import { sha1Of } from "./sha1.ts";
+import { loadSha1 } from "./sha1.ts";
 import { misuse } from "../../base/errors.ts";
 import {
   type BlockFile,
@@ -41,6 +41,7 @@ import {
   REVISIT_MIME,
   sortedLines,
 } from "./cdxj-index.ts";
+import { gzipMember } from "./gzip-member.ts";
 import { recoverTail } from "./warc-recovery.ts";
 import {
   dateOf,
@@ -97,8 +98,8 @@ const ROTATE_BYTES = 1024 * 1024 * 1024;
 const LEVEL = 6;
 const KNOWN_COUNT_MAX = 200_000;
 const ENDING = ".warc.gz";
-/** What is no longer than this is compressed here: another thread would cost more than it saves. */
-const QUICK_BYTES = 32 * 1024;
+/** Index lines that are written together; until then a crash loses them, and recovery makes them anew. */
+const LINES_MAX = 64;
 /** Of names and values in the first record: what would begin another line. */
 const LINE_END = /[\r\n]/;
 
@@ -115,6 +116,7 @@ export function createWarcFile(path: string, options: WarcFileOptions = {}): War
   checkOptions(path, options);
   const { rotateBytes = ROTATE_BYTES, level = LEVEL, clock = createSystemClock() } = options;
   const known = new Map<string, KnownAnswer>();
+  let sha1: Awaited<ReturnType<typeof loadSha1>> | undefined;
   const remember = (entry: IndexEntry): void => {
     const answer = answerOf(entry);
     if (answer === undefined) return;
@@ -133,13 +135,14 @@ export function createWarcFile(path: string, options: WarcFileOptions = {}): War
     volume.isBegun = true;
   };
   const archive = async (exchange: Exchange): Promise<void> => {
-    const digest = await digestOf(exchange);
+    sha1 ??= await loadSha1();
+    const digest = digestOf(exchange, sha1);
     const isWhole = exchange.truncated === undefined;
     const earlier = isWhole && digest !== undefined ? known.get(digest) : undefined;
     const records = exchangeRecords(exchange, { digest, known: earlier });
-    const response = await compressed(records.response, level);
-    const request = await compressed(records.request, level);
-    const metadata = await compressed(records.metadata, level);
+    const response = await gzipMember(records.response, level);
+    const request = await gzipMember(records.request, level);
+    const metadata = await gzipMember(records.metadata, level);
     // From here on nothing waits: records of one exchange stand together, and no other comes between a size and its write.
     if (volume.file.size > rotateBytes) {
       closeVolume(volume);
@@ -158,8 +161,9 @@ export function createWarcFile(path: string, options: WarcFileOptions = {}): War
       length: response.reduce((sum, part) => sum + part.length, 0),
     };
     volume.file.append([...response, ...request, ...metadata]);
-    volume.index.append([indexLine(entry, nameOf(volume.path))]);
     remember(entry);
+    volume.lines.push(indexLine(entry, nameOf(volume.path)));
+    if (volume.lines.length >= LINES_MAX) writeLines(volume);
   };
   return { cutBytes, paths, processors: [], archive, close: () => closeVolume(volume) };
 }
@@ -169,7 +173,9 @@ interface Volume {
   readonly path: string;
   readonly file: BlockFile;
   readonly index: LineFile;
-  /** Whether this process has said who writes. */
+  /** Index lines that are not written yet. */
+  lines: string[];
+  /** Whether this process has written its warcinfo record. */
   isBegun: boolean;
   readonly cutBytes: number;
 }
@@ -193,12 +199,19 @@ function openVolume(path: string, remember: (entry: IndexEntry) => void): Volume
     remember(entry);
   }
   if (index.isCut || entries.length > 0 || whole.length < lines.length) index.rewrite(whole);
-  return { path, file, index, isBegun: false, cutBytes };
+  return { path, file, index, lines: [], isBegun: false, cutBytes };
 }
 
-function closeVolume({ path, file, index }: Volume): void {
+function writeLines(volume: Volume): void {
+  if (volume.lines.length > 0) volume.index.append(volume.lines);
+  volume.lines = [];
+}
+
+function closeVolume(volume: Volume): void {
+  const { path, file, index } = volume;
   file.close();
   if (file.size === 0) return;
+  writeLines(volume);
   index.rewrite(sortedLines(openLineFile(indexPath(path)).takeLines()));
 }
 
@@ -243,24 +256,12 @@ function infoRecord({ filename, ...fields }: Record<string, string>, clock: Cloc
   return recordOf("warcinfo", head, [Buffer.from(lines.join(""))]);
 }
 
-async function digestOf({ body, truncated }: Exchange): Promise<string | undefined> {
+function digestOf(
+  { body, truncated }: Exchange,
+  sha1: (bytes: Uint8Array) => Uint8Array,
+): string | undefined {
   if (body.length === 0 || truncated === "unspecified") return undefined;
-  return digestText(await sha1Of(body));
-}
-
-/** One gzip member. */
-function compressed(parts: readonly Uint8Array[], level: number): Promise<Uint8Array[]> {
-  const bytes = parts.reduce((sum, part) => sum + part.length, 0);
-  if (bytes <= QUICK_BYTES) return Promise.resolve([gzipSync(Buffer.concat(parts), { level })]);
-  return new Promise((resolve, reject) => {
-    const chunks: Uint8Array[] = [];
-    const gzip = createGzip({ level });
-    gzip.on("data", (chunk: Buffer) => chunks.push(chunk));
-    gzip.on("end", () => resolve(chunks));
-    gzip.on("error", reject);
-    for (const part of parts) gzip.write(part);
-    gzip.end();
-  });
+  return digestText(sha1(body));
 }
 
 function mimeOf({ responseHeaders }: Exchange): string {

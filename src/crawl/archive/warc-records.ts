@@ -14,7 +14,7 @@
  *   I1  What is missing of a body is named: WARC-Truncated is `length` at the crawl's bound, `unspecified` where the body was not wanted.
  *   I2  A header that would no longer be true of the block, Transfer-Encoding, is kept as X-Orig-Transfer-Encoding.
  */
-import { entropyWords } from "../../base/random.ts";
+import { randomUuid } from "../../base/random.ts";
 import { timeText } from "../../base/clock.ts";
 import type { Exchange } from "../module-registry.ts";
 
@@ -60,9 +60,9 @@ export function recordOf(
   block: readonly Uint8Array[],
 ): Uint8Array[] {
   const length = block.reduce((sum, part) => sum + part.length, 0);
-  const lines = [["WARC-Type", type] as const, ...fields, ["Content-Length", String(length)]];
-  const head = lines.flatMap(([name, value]) => (value === undefined ? [] : [`${name}: ${value}`]));
-  return [Buffer.from(`WARC/1.1\r\n${head.join("\r\n")}\r\n\r\n`), ...block, END];
+  let head = `WARC/1.1\r\nWARC-Type: ${type}\r\n`;
+  for (const [name, value] of fields) if (value !== undefined) head += `${name}: ${value}\r\n`;
+  return [Buffer.from(`${head}Content-Length: ${length}\r\n\r\n`), ...block, END];
 }
 
 /** The records of one exchange; the first is a response or a revisit. */
@@ -132,12 +132,9 @@ function requestHead({ url, method, requestHeaders }: Exchange): string {
   return [`${method} ${pathname}${search} HTTP/1.1`, ...lines, "", ""].join("\r\n");
 }
 
-/** A name that no other record has: a random UUID. */
+/** A name that no other record has. */
 export function recordId(): string {
-  const hex = Array.from(entropyWords(4), (word) => word.toString(16).padStart(8, "0")).join("");
-  const variant = "89ab"[Number.parseInt(hex[16] as string, 16) & 3];
-  const parts = [hex.slice(0, 8), hex.slice(8, 12), `4${hex.slice(13, 16)}`];
-  return `<urn:uuid:${[...parts, `${variant}${hex.slice(17, 20)}`, hex.slice(20)].join("-")}>`;
+  return `<urn:uuid:${randomUuid()}>`;
 }
 
 const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";

@@ -2,7 +2,7 @@
  * What a process before left of a WARC file: whole records, and a torn one at its end.
  *
  *   index ─▶ end of the last indexed record ─▶ members from there on: whole ─▶ indexed where the line is missing
- *                                                                     torn  ─▶ cut off, with all behind it
+ *                                                                     torn  ─▶ cut off, with all that follows
  *
  *   I1  Only what no index line covers is read again: reopening costs the last moments of a file, not the file.
  *   I2  A file that is no WARC file of ours is refused, never cut.

@@ -90,7 +90,7 @@ const BY_CODE: Record<string, DownloadFault> = {
 /** undici's message for a proxy that refused to connect; its code is the one of an aborted request. */
 const BY_PROXY = /^Proxy response \(\d+\)/;
 
-/** What OpenSSL says where letters come in place of a record. */
+/** OpenSSL's messages for plain text where a TLS record was expected. */
 const PLAIN_HTTP = /wrong version number|packet length too long|ssl3_get_record:http request/i;
 
 /** Converts any error of a socket, a parser or a decoder to a DownloadError. */

@@ -50,96 +50,98 @@ export interface DownloaderOptions {
    * Sent as User-Agent. Say who you are and where you can be reached.
    * @defaultValue "Outrider/0.1"
    */
-  userAgent?: string;
+  userAgent?: string | undefined;
   /**
    * Permits loopback, private and link-local addresses.
    * @defaultValue false
    */
-  allowPrivate?: boolean;
+  allowPrivate?: boolean | undefined;
   /**
    * Takes the place of the system's resolver.
    * @defaultValue the system's
    */
-  lookup?: Lookup;
+  lookup?: Lookup | undefined;
   /**
    * Dials this for every host, for a synthetic web or a gateway. The address guard checks it too.
    * @defaultValue none
    */
-  dial?: {
-    /** IP address. */
-    address: string;
-    /** Port. */
-    port: number;
-  };
+  dial?:
+    | {
+        /** IP address. */
+        address: string;
+        /** Port. */
+        port: number;
+      }
+    | undefined;
   /**
    * An HTTP proxy for every request. The proxy resolves names, so the address guard checks only literal addresses
    * in URLs.
    * @defaultValue none
    */
-  proxy?: string;
+  proxy?: string | undefined;
   /**
    * Sockets of one origin.
    * @defaultValue 1
    */
-  connections?: number;
+  connections?: number | undefined;
   /**
    * An idle socket is closed after so many milliseconds.
    * @defaultValue 5,000
    */
-  keepAliveMs?: number;
+  keepAliveMs?: number | undefined;
   /**
    * Longest time to connect in milliseconds, TLS included.
    * @defaultValue 10,000
    */
-  connectMs?: number;
+  connectMs?: number | undefined;
   /**
    * Longest time to the first byte in milliseconds.
    * @defaultValue 20,000
    */
-  headersMs?: number;
+  headersMs?: number | undefined;
   /**
    * Longest time between two bytes of the body in milliseconds.
    * @defaultValue 20,000
    */
-  bodyMs?: number;
+  bodyMs?: number | undefined;
   /**
    * Longest time of a download in milliseconds.
    * @defaultValue 60,000
    */
-  totalMs?: number;
+  totalMs?: number | undefined;
   /**
    * Longest body in bytes: one that is sent plain is cut there, one that inflates beyond it is refused as
    * `too-large`.
    * @defaultValue 10 MiB
    */
-  maxBytes?: number;
+  maxBytes?: number | undefined;
   /**
    * Headers of every request.
    * @defaultValue none
    */
-  headers?: Record<string, string>;
+  headers?: Record<string, string> | undefined;
   /**
    * Signs every request (Web Bot Auth).
    * @defaultValue none
    */
-  identity?: Identity;
+  identity?: Identity | undefined;
   /**
    * Offers HTTP/2 where TLS is.
    * @defaultValue true
    */
-  http2?: boolean;
+  http2?: boolean | undefined;
   /**
    * Certificates to trust as PEM, in place of the system's.
    * @defaultValue the system's and NODE_EXTRA_CA_CERTS
    */
-  ca?: string;
+  ca?: string | undefined;
   /**
    * The source of time.
    * @defaultValue the machine's clock
    */
-  clock?: Clock;
+  clock?: Clock | undefined;
   /** @internal Shared with the visits, whose sitemaps are held for longer than they are inflated. */
-  room?: InflateRoom;
+  room?: InflateRoom | undefined;
 }
 
 /** Names no page: an operator names one with `contact`. */
@@ -206,7 +208,7 @@ export function createDownloader(
       const decoding = raw.isSkipped
         ? { body: EMPTY, isCut: false }
         : decode(raw, { maxBytes, mayCut, room: share, signal });
-      // Of a share that was handed in, the visit says when it ends.
+      // The visit releases a share that it handed in.
       const { body, isCut } = await Promise.resolve(decoding).finally(() => {
         if (request.room === undefined) share.end();
       });
@@ -226,7 +228,7 @@ export function createDownloader(
   };
 }
 
-/** What proves who asks goes before whatever a request says of itself. */
+/** Signature headers replace headers of the same names in the request. */
 function signed(
   request: DownloadRequest,
   identity: Identity | undefined,

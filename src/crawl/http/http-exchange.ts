@@ -14,7 +14,7 @@ import type { Download, DownloadRequest } from "../module-registry.ts";
 
 export interface RawDownload {
   readonly status: number;
-  /** What the status line says after the status. */
+  /** The text after the status in the status line. */
   readonly statusText: string;
   readonly headers: Download["headers"];
   /** Names and values in turn, as they came. */

@@ -1,5 +1,5 @@
 /**
- * HTTP Message Signatures, RFC 9421: what is signed, and the two headers that say so.
+ * HTTP Message Signatures, RFC 9421: the signed components, and the two headers that carry the signature.
  *
  *   "@authority": example.com
  *   "signature-agent";key="sig1": "https://bot.example"

@@ -20,7 +20,12 @@ import { USER_AGENT } from "../http/downloader.ts";
 import type { Extract } from "../module-registry.ts";
 import { encodeQueries } from "./query-encoding.ts";
 import { productOf } from "../robots/robots-rules.ts";
-import { robotsTag, robotsMeta } from "../robots/robots-meta.ts";
+import {
+  bothDirectives,
+  type RobotsDirectives,
+  robotsMeta,
+  robotsTag,
+} from "../robots/robots-meta.ts";
 import { type Attributes, readTags, type TagSink } from "./html-tags.ts";
 
 /** Input of `extractPage`. */
@@ -41,6 +46,8 @@ export interface ExtractOptions {
 
 const TITLE_MAX = 500;
 const MAX_LINKS = 100_000;
+/** Characters of meta robots beyond which no further element is read. */
+const DIRECTIVES_MAX = 4_096;
 const FOLLOWED_RELS = ["canonical", "next", "prev"];
 /** The longest URL that is a link. */
 const URL_BYTES_MAX = 8_192;
@@ -68,7 +75,7 @@ export async function extractPage(options: ExtractOptions): Promise<Extract> {
   const { found } = reader;
   const base = found.base === undefined ? url : (resolveLinks(url, [found.base])[0] ?? url);
   const tag = robotsTag(options.robotsTag ?? "", product);
-  const isNoFollow = found.isNoFollow || tag.isNoFollow;
+  const isNoFollow = found.directives?.isNoFollow === true || tag.isNoFollow;
   const canonical =
     found.canonical === undefined
       ? undefined
@@ -82,8 +89,9 @@ export async function extractPage(options: ExtractOptions): Promise<Extract> {
     tooLong: hrefs.filter((href) => isTooLong(base, href)).length,
     tooMany: isNoFollow ? 0 : found.tooMany,
     ...(canonical === undefined ? {} : { canonical }),
-    isNoIndex: found.isNoIndex || tag.isNoIndex,
+    isNoIndex: found.directives?.isNoIndex === true || tag.isNoIndex,
     isNoFollow,
+    metaRobots: found.directives?.text ?? "",
   };
 }
 
@@ -95,8 +103,8 @@ interface Found {
   canonical: string | undefined;
   title: string;
   textLength: number;
-  isNoFollow: boolean;
-  isNoIndex: boolean;
+  /** Of its meta elements, as far as they are for us. */
+  directives: RobotsDirectives | undefined;
 }
 
 /** Elements whose attributes are read. */
@@ -118,8 +126,7 @@ function createReader(maxLinks: number, product: string): { found: Found; sink: 
     canonical: undefined,
     title: "",
     textLength: 0,
-    isNoFollow: false,
-    isNoIndex: false,
+    directives: undefined,
   };
   let isTitle = false;
   let isSilent = false;
@@ -162,9 +169,8 @@ function readMeta(
   if (attributes["http-equiv"]?.toLowerCase() === "refresh") add(refreshed(content));
   const name = attributes.name?.toLowerCase();
   if (name !== "robots" && name !== product) return;
-  const { isNoFollow, isNoIndex } = robotsMeta(content);
-  found.isNoFollow ||= isNoFollow;
-  found.isNoIndex ||= isNoIndex;
+  if ((found.directives?.text.length ?? 0) < DIRECTIVES_MAX)
+    found.directives = bothDirectives(found.directives, robotsMeta(content));
 }
 
 /** The target of a refresh, as browsers read it: `3; url='next'`, `3,next`, `3 next`. */

@@ -8,9 +8,10 @@
  *
  *   `*` any letters but a slash, `**` any letters, `{a,b}` one of them; a question mark is itself, as URLs have it
  *
- *   I1  A glob costs at most one pass over the URL for each of its stars: it becomes an expression without nested repetition.
+ *   I1  Neither runs without end on a URL that was made for it (base/pattern).
  */
 import { misuse } from "../../base/errors.ts";
+import { compileUrlPattern, type UrlPattern } from "../../base/pattern/url-pattern.ts";
 
 /** Which links are followed. */
 export interface LinkPatterns {
@@ -50,16 +51,12 @@ const REGEX = "regex:";
 
 function patternOf(text: string, name: string): Pattern {
   if (text.startsWith(REGEX)) {
-    try {
-      const expression = new RegExp(text.slice(REGEX.length), "u");
-      return { text, fits: (_, href) => expression.test(href) };
-    } catch (cause) {
-      throw misuse("OPTION_INVALID", name, text, `a regular expression: ${String(cause)}`);
-    }
+    const expression = expressionOf(text.slice(REGEX.length), name, text);
+    return { text, fits: (_, href) => expression.test(href) };
   }
   if (text === "")
     throw misuse("OPTION_INVALID", name, text, "a glob, or regex: and an expression");
-  const expression = new RegExp(`^${expressionOf(text)}$`, "u");
+  const expression = expressionOf(`^${sourceOf(text)}$`, name, text);
   const hasQuery = text.includes("?");
   if (text.includes("://")) return { text, fits: (_, href) => expression.test(href) };
   const isWhole = text.startsWith("/");
@@ -72,8 +69,19 @@ function patternOf(text: string, name: string): Pattern {
   };
 }
 
+function expressionOf(source: string, name: string, text: string): UrlPattern {
+  try {
+    const compiled = compileUrlPattern(source, "u");
+    if (typeof compiled !== "string") return compiled;
+    throw misuse("OPTION_INVALID", name, text, compiled);
+  } catch (cause) {
+    if (!(cause instanceof SyntaxError)) throw cause;
+    throw misuse("OPTION_INVALID", name, text, `a regular expression: ${String(cause)}`);
+  }
+}
+
 /** A glob as the source of an expression. */
-function expressionOf(glob: string): string {
+function sourceOf(glob: string): string {
   let depth = 0;
   return (
     glob.replaceAll(/\*{2,}|[\\^$.*+?()[\]{}|/,]/g, (part) => {

@@ -8,9 +8,16 @@
  *
  *   I1  Samples are bounded: when SAMPLE_COUNT_MAX are there, every other one goes and the step doubles.
  */
+import type { HostHealth, SickHost } from "./host-health.ts";
+import {
+  createLatencyHistogram,
+  latencyAt,
+  type LatencyHistogram,
+  latencyOctaves,
+  recordLatency,
+} from "../../base/time/latency-histogram.ts";
 import type { Frontier, Report } from "../../index.ts";
 import type { FaultHub } from "./fault-stream.ts";
-import { createHistogram, type Histogram } from "./latency-histogram.ts";
 import type { ModuleCounts, ModuleKind, ModuleRegistry } from "../module-registry.ts";
 import type { HostPages, NamedCounts } from "./named-counts.ts";
 import type { FailedUrl, SlowHost, SlowPage, VisitStatistics } from "./visit-statistics.ts";
@@ -54,7 +61,7 @@ export interface CrawlSummary {
   readonly pages: number;
   /** Bytes of bodies as they came. */
   readonly bytes: number;
-  /** Items that the last step of their pipeline has taken; without a pipeline, those that analyzers gave. */
+  /** Items that the last step of their pipeline has accepted; without a pipeline, those that analyzers returned. */
   readonly items: number;
   /** Answers of the 3xx kind that led on. */
   readonly redirects: number;
@@ -68,6 +75,8 @@ export interface CrawlSummary {
   readonly failed: number;
   /** URLs that failed in this run, by reason (`robots`, `status 404`, `timeout` …), the most frequent first. */
   readonly failures: Record<string, number>;
+  /** Pages by what is said of their use: `train-ai=disallow`, `ai-train=no`, `noindex`, `nofollow` …, the most frequent first. */
+  readonly policies: Record<string, number>;
   /** Attempts after the first. */
   readonly retried: number;
   /** Bodies that were cut. */
@@ -111,12 +120,17 @@ export interface CrawlSummary {
   readonly depths: number[];
   /** Hosts by pages: index i counts those with 2^i pages and up to twice as many; of at most 20,000 hosts. */
   readonly hostPages: number[];
-  /** URLs that failed in this run, the first 100 of them. */
+  /**
+   * The last 100 URLs that failed in this run, oldest first; `failures` counts all. `frontier.records({ state: "failed" })`
+   * and `outrider failed` list the last 10,000 of a directory.
+   */
   readonly failing: FailedUrl[];
   /** Pages that took longest to their first byte, at most ten. */
   readonly slowest: SlowPage[];
   /** Hosts by the mean time to their first byte, the slowest ten of at most 20,000. */
   readonly slowestHosts: SlowHost[];
+  /** Hosts that answer badly, by their score, the lowest ten; a host without a fault is not among them. */
+  readonly sickest: SickHost[];
   /** Answers by status and depth: `statusDepths["404"][2]` counts those two links from a seed. */
   readonly statusDepths: Record<string, number[]>;
   /** Hosts with the most pages, at most ten. */
@@ -155,10 +169,11 @@ export interface CrawlCounters {
   /** Links that `include` and `exclude` left. */
   excluded: number;
   readonly statuses: Record<string, number>;
-  readonly latency: Histogram;
+  readonly latency: { record(ms: number): void; readonly histogram: LatencyHistogram };
 }
 
 export function createCounters(): CrawlCounters {
+  const histogram = createLatencyHistogram();
   return {
     pages: 0,
     bytes: 0,
@@ -173,7 +188,7 @@ export function createCounters(): CrawlCounters {
     tooMany: 0,
     excluded: 0,
     statuses: {},
-    latency: createHistogram(),
+    latency: { histogram, record: (ms) => recordLatency(histogram, ms) },
   };
 }
 
@@ -182,6 +197,7 @@ interface SummaryParts {
   readonly counters: CrawlCounters;
   readonly namedCounts: NamedCounts;
   readonly visits: VisitStatistics;
+  readonly health: HostHealth;
   readonly faults: FaultHub;
   readonly modules: ModuleRegistry;
   readonly status: CrawlStatus;
@@ -197,7 +213,7 @@ export function summarize(telling: SummaryParts): CrawlSummary {
   const { counters, faults, namedCounts } = telling;
   const report = telling.frontier.report();
   const { latency, statuses, tooLong, tooMany, excluded, ...counts } = counters;
-  const at = (share: number): number => Math.round(latency.percentile(share) * 10) / 10;
+  const at = (share: number): number => Math.round(latencyAt(latency.histogram, share) * 10) / 10;
   const seconds = Math.max(telling.elapsedMs, 1) / 1000;
   const summary = {
     status: telling.status,
@@ -205,6 +221,7 @@ export function summarize(telling: SummaryParts): CrawlSummary {
     ...counts,
     failed: report.failed,
     failures: namedCounts.failures(),
+    policies: namedCounts.policies(),
     retried: report.retried,
     duplicate: report.duplicate,
     rejected: rejectedOf(report, { tooLong, tooMany, excluded }),
@@ -216,12 +233,13 @@ export function summarize(telling: SummaryParts): CrawlSummary {
     elapsedMs: Math.round(telling.elapsedMs),
     pagesPerSecond: Math.round((counters.pages / seconds) * 10) / 10,
     latencyMs: { p50: at(0.5), p90: at(0.9), p99: at(0.99), p999: at(0.999), max: at(1) },
-    latencies: latency.octaves(),
+    latencies: latencyOctaves(latency.histogram),
     depths: [...report.depths],
     hostPages: namedCounts.hostPages(),
     failing: [...telling.visits.failing],
     slowest: telling.visits.slowest(),
     slowestHosts: telling.visits.slowestHosts(),
+    sickest: telling.health.sickest(),
     statusDepths: telling.visits.statusDepths(),
     busiest: namedCounts.busiest(BUSIEST_MAX),
     modules: telling.modules.counts(),

@@ -1,21 +1,24 @@
 /**
- * What the files of a crawl's directory say of one URL, beside what its frontier explains: the line of robots.txt that decides, and the
+ * What a crawl's own files record about one URL, beside what its frontier explains: the line of robots.txt that decides, and the
  * pattern that leaves it out.
  */
 import type { Clock } from "../../base/clock.ts";
 import { createSystemClock } from "../../base/clock.ts";
 import { fileBeside, openLineFile } from "../files.ts";
 import { USER_AGENT } from "../http/downloader.ts";
+import type { PolicyStatement } from "../policy/page-policy.ts";
 import { compilePatterns } from "../page/link-patterns.ts";
 import { openRobotsCacheFile } from "../robots/robots-cache-file.ts";
 import { parseRobots } from "../robots/robots-rules.ts";
 
-/** What a crawl's own files say of a URL. */
+/** What a crawl's own files record about a URL. */
 export interface UrlExplanation {
-  /** What robots.txt says: `unknown` where it was not asked for, or its answer has expired. */
+  /** The verdict of robots.txt: `unknown` when it was never fetched, or has expired. */
   readonly robots: "allowed" | "disallowed" | "none" | "unknown";
   /** The line of robots.txt that decides; missing: none does. */
   readonly robotsLine?: string;
+  /** Content-Usage and Content-Signal of robots.txt that hold for it. */
+  readonly statements?: readonly PolicyStatement[];
   /** The pattern that leaves a link to it out: `exclude *.pdf`, or `include` where none of those matches. */
   readonly leftOutBy?: string;
 }
@@ -47,7 +50,7 @@ export interface ExplainUrlOptions {
 const DAY_MS = 86_400_000;
 
 /**
- * Returns what the files of a crawl's directory say of a URL; changes nothing. Costs reading both files. Use it beside
+ * Returns what a crawl's own files record about a URL; changes nothing. Costs reading both files. Use it beside
  * `frontier.explain(url)`.
  *
  * @example
@@ -69,10 +72,15 @@ export function explainUrl(
   const note = cache.take(new URL(url).origin);
   if (note === undefined) return { robots: "unknown", ...about };
   if (note.text === undefined) return { robots: "none", ...about };
-  const { isAllowed, rule } = parseRobots(note.text).explain(userAgent, new URL(url).href);
+  const { href } = new URL(url);
+  const file = parseRobots(note.text);
+  const { isAllowed, rule } = file.explain(userAgent, href);
+  // What may not be visited has no use to speak of.
+  const statements = isAllowed ? file.statements(userAgent, href) : [];
   return {
     robots: isAllowed ? "allowed" : "disallowed",
     ...(rule === undefined ? {} : { robotsLine: rule }),
+    ...(statements.length === 0 ? {} : { statements }),
     ...about,
   };
 }

@@ -1,5 +1,5 @@
 /**
- * What a crawl counts by name, for its report: pages by host, failed requests by reason.
+ * What a crawl counts by name, for its report: pages by host, failed requests by reason, what is said of the use of pages.
  *
  *   I1  Bounded: of COUNTED_HOSTS_MAX hosts pages are counted, further ones are not told apart from none; reasons are a fixed set of
  *       words but for those that a user's module makes up, of which COUNTED_REASONS_MAX are kept apart.
@@ -16,11 +16,14 @@ export interface HostPages {
 export interface NamedCounts {
   page(url: string): void;
   failed(reason: string | undefined): void;
+  /** What is said of a page. */
+  policy(names: readonly string[]): void;
   /** Those with the most pages, at most `max`. */
   busiest(max: number): HostPages[];
   /** Hosts by their pages: at i those with 2^i and up to twice as many. */
   hostPages(): number[];
   failures(): Record<string, number>;
+  policies(): Record<string, number>;
 }
 
 const COUNTED_HOSTS_MAX = 20_000;
@@ -29,6 +32,7 @@ const COUNTED_REASONS_MAX = 100;
 export function createNamedCounts(): NamedCounts {
   const hosts = new Map<string, number>();
   const failures = new Map<string, number>();
+  const policies = new Map<string, number>();
   return {
     page(url) {
       const host = hostOf(url);
@@ -36,9 +40,9 @@ export function createNamedCounts(): NamedCounts {
       if (pages !== undefined) hosts.set(host, pages + 1);
       else if (hosts.size < COUNTED_HOSTS_MAX) hosts.set(host, 1);
     },
-    failed(reason = "other") {
-      const name = failures.has(reason) || failures.size < COUNTED_REASONS_MAX ? reason : "other";
-      failures.set(name, (failures.get(name) ?? 0) + 1);
+    failed: (reason = "other") => step(failures, reason),
+    policy(names) {
+      for (const name of names) step(policies, name);
     },
     busiest(max) {
       const list = [...hosts].map(([host, pages]) => ({ host, pages }));
@@ -53,8 +57,18 @@ export function createNamedCounts(): NamedCounts {
       }
       return counts;
     },
-    failures: () => Object.fromEntries([...failures].sort((a, b) => b[1] - a[1])),
+    failures: () => sorted(failures),
+    policies: () => sorted(policies),
   };
+}
+
+function step(counts: Map<string, number>, given: string): void {
+  const name = counts.has(given) || counts.size < COUNTED_REASONS_MAX ? given : "other";
+  counts.set(name, (counts.get(name) ?? 0) + 1);
+}
+
+function sorted(counts: ReadonlyMap<string, number>): Record<string, number> {
+  return Object.fromEntries([...counts].sort((a, b) => b[1] - a[1]));
 }
 
 /** Name and port of a URL that was visited. */

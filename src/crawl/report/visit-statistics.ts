@@ -1,8 +1,10 @@
 /**
  * What single visits leave in a crawl's summary: those that failed, the slowest, answers by depth.
  *
- *   I1  Bounded: FAILING_MAX failures, SLOWEST_MAX pages, of HOSTS_MAX hosts their times, STATUSES_MAX statuses of DEPTHS_MAX depths.
+ *   I1  Bounded: the last FAILING_MAX failures, SLOWEST_MAX pages, of HOSTS_MAX hosts their times, STATUSES_MAX statuses of DEPTHS_MAX depths.
  */
+import type { PagePolicy } from "../policy/page-policy.ts";
+import type { TakenDecision } from "../policy/policy-hook.ts";
 import { hostOf } from "./named-counts.ts";
 
 /** A URL that failed for good. */
@@ -55,6 +57,10 @@ export interface Visit {
   readonly depth: number;
   /** Fingerprint of the page that it was found on. */
   readonly parent?: string;
+  /** What robots.txt, headers and markup say of its use; missing: nothing, or no page. */
+  readonly policy?: PagePolicy;
+  /** What the option `policy` decided on that. */
+  readonly decision?: TakenDecision;
 }
 
 export interface VisitStatistics {
@@ -109,7 +115,8 @@ export function createVisitStatistics(): VisitStatistics {
     },
     failed(failed) {
       failedCount++;
-      if (failing.length < FAILING_MAX) failing.push(failed);
+      failing.push(failed);
+      if (failing.length > FAILING_MAX) failing.shift();
     },
     slowest: () => [...slowest],
     slowestHosts() {

@@ -15,6 +15,7 @@
  */
 import type { Clock } from "../../base/clock.ts";
 import type { Frontier, RequestInput } from "../../index.ts";
+import type { PolicyStatement } from "../policy/page-policy.ts";
 import type { Robots, RobotsRules } from "./robots-txt.ts";
 import { SITEMAP_HANDLER } from "./sitemap.ts";
 
@@ -29,6 +30,8 @@ export interface GateRequest {
 }
 
 export interface RobotsGate {
+  /** What robots.txt says of the use of a URL; a worker's gate has it from its last answer. */
+  statementsFor(url: string): readonly PolicyStatement[];
   /** The answer, where nobody needs to be asked for it; a worker's gate knows none. */
   known?(asked: GateRequest): GateAnswer | undefined;
   ask(asked: GateRequest): Promise<GateAnswer>;
@@ -69,6 +72,7 @@ export function createCrawlGate(options: CrawlGateOptions): Required<RobotsGate>
     return rules.isAllowed(url) ? "allowed" : "disallowed";
   };
   return {
+    statementsFor: (url) => robots.known(originOf(url))?.statementsFor(url) ?? [],
     known({ url, isSitemap }) {
       if (isSitemap && options.isSitemapOnly !== true) return "allowed";
       const rules = robots.known(originOf(url));

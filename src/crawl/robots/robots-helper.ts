@@ -5,7 +5,7 @@
  *                 ├─ disallowed, unreachable ─▶ failed with reason `robots`, `robots-unreachable`: false
  *                 └─ not known yet ─▶ fetched; the host is blocked for its delay ─▶ released: false, it comes again
  *
- *   I1  robots.txt is fetched once per origin at a time, whoever asks, and what a host asks for between two visits
+ *   I1  robots.txt is fetched once per origin at a time, for all callers together, and what a host asks for between two visits
  *       becomes its delay.
  */
 import { type Clock, createSystemClock } from "../../base/clock.ts";
@@ -84,12 +84,12 @@ export type GatedLease = Pick<AsyncLease, "url"> & {
 /** robots.txt over a frontier; see `createRobotsGate`. */
 export interface LeaseGate extends AsyncDisposable {
   /**
-   * Whether the lease may be visited. False: it has been ended: failed where robots.txt says no, or released until
+   * Whether the lease may be visited. False: the lease has ended. It failed where robots.txt forbids it, or was released until
    * robots.txt is known and the host may be asked again.
    */
   admit(lease: GatedLease): Promise<boolean>;
   /**
-   * What robots.txt says of a URL. `unreachable`: it could not be fetched, so nothing is allowed. `later`: it was
+   * The verdict of robots.txt on a URL. `unreachable`: it could not be fetched, so nothing is allowed. `later`: it was
    * fetched just now, or is to be asked for again, and the host waits.
    */
   ask(url: string): Promise<"allowed" | "disallowed" | "unreachable" | "later">;

@@ -12,7 +12,15 @@
  *   I2  Only ASCII blanks are removed: a byte order mark in the middle of a file makes its line unreadable, and nothing else.
  */
 
-export type RobotsKey = "user-agent" | "allow" | "disallow" | "sitemap" | "crawl-delay" | "other";
+export type RobotsKey =
+  | "user-agent"
+  | "allow"
+  | "disallow"
+  | "sitemap"
+  | "crawl-delay"
+  | "content-usage"
+  | "content-signal"
+  | "other";
 
 export interface RobotsLine {
   /** From 1. */
@@ -31,6 +39,8 @@ const KEYS: ReadonlyArray<readonly [RobotsKey, RegExp]> = [
   ["disallow", /^(?:dis+al+ow|diasllow|disallaw)/],
   ["sitemap", /^site-?map/],
   ["crawl-delay", /^crawl-?delay$/],
+  ["content-usage", /^content-usage$/],
+  ["content-signal", /^content-signals?$/],
 ];
 /** A byte order mark, whole or begun, decoded or as single bytes. */
 const BYTE_ORDER_MARK = /^(?:\ufeff|\ufffd|\u00ef(?:\u00bb\u00bf?)?)/;

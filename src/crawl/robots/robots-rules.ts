@@ -1,13 +1,14 @@
 /**
- * What a robots.txt says, by RFC 9309 and as Google's parser reads it: its lines read once, and paths matched against the rules of an agent.
+ * The rules of a robots.txt, by RFC 9309 and as Google's parser reads it: its lines read once, and paths matched against the rules of an agent.
  *
  *   text ─ robots-lines.ts ─▶ groups { names, rules } ─▶ those that name the agent; where there is none, those of "*"
  *                                                      └▶ patterns, the longest first ─ robots-patterns.ts ─▶ the line that decides
  *
  *   I1  Linear in the file, whatever it holds: names, rules and stars that were made to multiply cost a look each.
- *   I2  Only rules end the names of a group; records that are none of the protocol do not (RFC 9309, 2.2.4). A Crawl-delay holds for the
- *       names before it, back to the rule or Crawl-delay before those.
+ *   I2  Only rules end the names of a group; records that are none of the protocol do not (RFC 9309, 2.2.4). A Crawl-delay, a Content-Usage
+ *       and a Content-Signal hold for the names before them, back to the rule or such a record before those.
  */
+import type { PolicyStatement } from "../policy/page-policy.ts";
 import { readRobotsLines } from "./robots-lines.ts";
 import { matches, patternsOf, type RobotsPattern, robotsPath } from "./robots-patterns.ts";
 
@@ -31,7 +32,7 @@ export interface RobotsGroup {
   readonly rules: readonly RobotsRule[];
 }
 
-/** What a robots.txt says about one URL. */
+/** The verdict of a robots.txt on one URL. */
 export interface RobotsDecision {
   /** Whether the URL may be visited. */
   readonly isAllowed: boolean;
@@ -55,13 +56,17 @@ export interface RobotsFile {
   explain(userAgent: string, url: string): RobotsDecision;
   /** Crawl-delay of an agent in seconds; undefined: none, or no number. */
   crawlDelaySeconds(userAgent: string): number | undefined;
+  /** Content-Usage and Content-Signal that hold for a URL: of each those with the longest path. */
+  statements(userAgent: string, url: string): PolicyStatement[];
 }
 
-/** What a robots.txt says to one agent. */
+/** The rules of a robots.txt for one agent. */
 export interface AgentRules {
   explain(url: string): RobotsDecision;
   isAllowed(url: string): boolean;
   readonly crawlDelaySeconds: number | undefined;
+  /** Statements about the use of a URL: of each kind those with the longest path. */
+  statementsFor(url: string): PolicyStatement[];
   readonly ruleCount: number;
   /** Of all rules and their spellings: what stands between their stars. */
   readonly partCount: number;
@@ -77,9 +82,19 @@ interface Delay {
   readonly seconds: number;
 }
 
+/** A Content-Usage or Content-Signal. */
+interface Statement {
+  readonly agents: readonly string[];
+  readonly kind: "content-usage" | "content-signal";
+  readonly path: string;
+  readonly text: string;
+  readonly line: number;
+}
+
 interface ReadFile {
   readonly groups: readonly Group[];
   readonly delays: readonly Delay[];
+  readonly statements: readonly Statement[];
   readonly sitemaps: readonly string[];
 }
 
@@ -111,10 +126,11 @@ export function parseRobots(text: string | Uint8Array): RobotsFile {
     isAllowed: (userAgent, url) => rulesOf(userAgent).isAllowed(url),
     explain: (userAgent, url) => rulesOf(userAgent).explain(url),
     crawlDelaySeconds: (userAgent) => rulesOf(userAgent).crawlDelaySeconds,
+    statements: (userAgent, url) => rulesOf(userAgent).statementsFor(url),
   };
 }
 
-/** What a file says to a crawler of a product, and nothing of what it says to others. Total. */
+/** The rules of a file for one product, without those for others. Never throws. */
 export function readRobots(
   text: string,
   userAgent: string,
@@ -126,6 +142,7 @@ export function readRobots(
 function readFile(text: string): ReadFile {
   const groups: Group[] = [];
   const delays: Delay[] = [];
+  const statements: Statement[] = [];
   const sitemaps: string[] = [];
   let open: Group | undefined;
   let delayed: string[] = [];
@@ -149,12 +166,17 @@ function readFile(text: string): ReadFile {
       isDelayed = true;
       const seconds = value === "" ? Number.NaN : Number(value);
       if (!Number.isNaN(seconds)) delays.push({ agents: delayed, seconds });
+    } else if (key === "content-usage" || key === "content-signal") {
+      isDelayed = true;
+      // Without a path it holds for all, as most files have it.
+      const [, path = "/", text = ""] = /^(\/\S*)?\s*(.*)$/.exec(value) ?? [];
+      if (text !== "") statements.push({ agents: delayed, kind: key, path, text, line });
     }
   }
-  return { groups, delays, sitemaps };
+  return { groups, delays, statements, sitemaps };
 }
 
-function rulesFor({ groups, delays }: ReadFile, token: string): AgentRules {
+function rulesFor({ groups, delays, statements }: ReadFile, token: string): AgentRules {
   const own = groups.filter(({ agents }) => agents.some((agent) => isNamed(agent, token)));
   const holding = own.length > 0 ? own : groups.filter(({ agents }) => agents.some(isAnybody));
   const [first] = holding;
@@ -166,6 +188,12 @@ function rulesFor({ groups, delays }: ReadFile, token: string): AgentRules {
   );
   patterns.sort((a, b) => byWeight(a.pattern, b.pattern));
   const agent = first?.agents.find(isOurs);
+  const ourStatements = statements
+    .filter(({ agents }) => agents.some(isOurs))
+    .map((statement) => ({
+      ...statement,
+      pattern: patternsOf(false, statement.path)[0] as RobotsPattern,
+    }));
   const deciding = (url: string): RobotsRule | undefined => {
     if (patterns.length === 0) return undefined;
     const path = robotsPath(url);
@@ -182,8 +210,19 @@ function rulesFor({ groups, delays }: ReadFile, token: string): AgentRules {
         agent,
       };
     },
+    statementsFor(url) {
+      if (ourStatements.length === 0) return [];
+      const path = robotsPath(url);
+      const fitting = ourStatements.filter(({ pattern }) => matches(pattern, path));
+      const longest = { "content-usage": 0, "content-signal": 0 };
+      for (const { kind, pattern } of fitting)
+        longest[kind] = Math.max(longest[kind], pattern.length);
+      return fitting
+        .filter(({ kind, pattern }) => pattern.length === longest[kind])
+        .map(({ kind, text, line }) => ({ source: "robots.txt", kind, text, line }));
+    },
     crawlDelaySeconds: delays.findLast(({ agents }) => agents.some(isOurs))?.seconds,
-    ruleCount: patterns.length,
+    ruleCount: patterns.length + ourStatements.length,
     partCount: patterns.reduce(
       (sum, { pattern: { exact, decoded } }) =>
         sum + exact.parts.length + (decoded?.parts.length ?? 0),

@@ -9,15 +9,16 @@
  *   no such name, address refused,
  *   plain HTTP where TLS was asked  nothing is allowed: asking again would show the same
  *
- *   I1  One fetch per origin at a time, whoever asks.
+ *   I1  One fetch per origin at a time, for all callers together.
  *   I2  At most ROBOTS_COUNT_MAX origins are remembered, and ROBOTS_HELD_MAX bytes of rules in all; the longest known is
  *       forgotten first.
  */
-import { retryAfterMs } from "../../base/duration.ts";
+import { retryAfterMs } from "../../base/time/duration.ts";
 import type { Clock } from "../../base/clock.ts";
 import { type DownloadError, downloadError } from "../http/download-error.ts";
 import type { Download, DownloadRequest } from "../module-registry.ts";
 import type { RobotsCacheFile } from "./robots-cache-file.ts";
+import type { PolicyStatement } from "../policy/page-policy.ts";
 import { readRobots } from "./robots-rules.ts";
 
 interface RobotsOptions {
@@ -54,6 +55,8 @@ export interface RobotsRules {
   /** Of a process before: nobody was asked. */
   readonly isNoted?: boolean;
   isAllowed(url: string): boolean;
+  /** What it says of the use of a URL. */
+  statementsFor(url: string): readonly PolicyStatement[];
 }
 
 export interface Robots {
@@ -185,12 +188,14 @@ function rulesOf(options: RobotsOptions, text: string | undefined, untilMs: numb
 
 function allOrNothing(state: "allow-all" | "unreachable", untilMs: number): RobotsRules {
   const isAllowed = (): boolean => state === "allow-all";
-  return { state, crawlDelayMs: undefined, sitemaps: [], untilMs, heldBytes: 0, isAllowed };
+  const statementsFor = (): readonly PolicyStatement[] => [];
+  const nothing = { crawlDelayMs: undefined, sitemaps: [], heldBytes: 0, statementsFor };
+  return { state, ...nothing, untilMs, isAllowed };
 }
 
 function parsed(options: RobotsOptions, text: string, untilMs: number): RobotsRules {
   const said = readRobots(text, options.userAgent);
-  const { isAllowed, crawlDelaySeconds: delay = 0, ruleCount, partCount } = said;
+  const { isAllowed, statementsFor, crawlDelaySeconds: delay = 0, ruleCount, partCount } = said;
   const sitemaps = said.sitemaps.filter((url) => URL.canParse(url));
   return {
     state: "rules",
@@ -200,5 +205,6 @@ function parsed(options: RobotsOptions, text: string, untilMs: number): RobotsRu
     heldBytes:
       Buffer.byteLength(text) + RULE_BYTES * ruleCount + TEXT_BYTES * (partCount + sitemaps.length),
     isAllowed,
+    statementsFor,
   };
 }

@@ -23,5 +23,10 @@ export function withByteBudget(gate: RobotsGate | undefined, budget: ByteBudget)
     if (isOver(asked.url)) return "over-budget";
     return gate === undefined ? "allowed" : gate.known?.(asked);
   };
-  return { known, ask: async (asked) => known(asked) ?? (await gate?.ask(asked)) ?? "allowed" };
+  const statementsFor: RobotsGate["statementsFor"] = (url) => gate?.statementsFor(url) ?? [];
+  return {
+    statementsFor,
+    known,
+    ask: async (asked) => known(asked) ?? (await gate?.ask(asked)) ?? "allowed",
+  };
 }

@@ -121,7 +121,12 @@ const FIELDS: { readonly [option: string]: Field<unknown> } = {
     (value) =>
       value === "any" || (isList(value) && value.every((each) => typeof each === "string")),
   ),
+  policy: kind(
+    "a function, or the path of a module that exports decide()",
+    (value) => typeof value === "function" || isText(value) || isMadeBy(value, URL),
+  ),
   trapFilter: TRUTH,
+  pauseSickHosts: TRUTH,
   items: either(
     "string",
     shape({ path, rotateBytes: whole(1) }, { needed: ["path"] }),

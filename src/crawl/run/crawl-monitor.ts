@@ -4,10 +4,12 @@
  *   every progressMs ─▶ sample ─▶ progress, each time
  *                          └─▶ summary ─▶ only where something but the time has changed, and somebody listens
  */
+import { createHostHealth, type HostHealth } from "../report/host-health.ts";
 import type { Frontier } from "../../index.ts";
 import type { Emitter } from "../report/emitter.ts";
 import type { CrawlFault, FaultHub } from "../report/fault-stream.ts";
 import type { ModuleRegistry } from "../module-registry.ts";
+import { policyNames } from "../policy/page-policy.ts";
 import type { CrawlSettings } from "./crawl-options.ts";
 import type { Robots } from "../robots/robots-txt.ts";
 import type { ScopeChange } from "./crawl-scope.ts";
@@ -73,6 +75,7 @@ export class Monitor {
   readonly #sampler = createSampler();
   readonly #namedCounts: NamedCounts = createNamedCounts();
   readonly #visits = createVisitStatistics();
+  readonly health: HostHealth;
   readonly #startMs: number;
   #told = "";
   #cancel: (() => void) | undefined;
@@ -80,6 +83,7 @@ export class Monitor {
 
   constructor(parts: MonitorParts) {
     this.#parts = parts;
+    this.health = createHostHealth(parts.settings.clock);
     this.#startMs = parts.settings.clock.monotonic();
   }
 
@@ -103,7 +107,9 @@ export class Monitor {
   }
 
   visit(visit: Visit): void {
+    if (visit.policy !== undefined) this.#namedCounts.policy(policyNames(visit.policy));
     this.#visits.visit(visit);
+    this.health.visit(visit);
     this.#parts.events.emit("visit", visit);
   }
 
@@ -144,6 +150,7 @@ export class Monitor {
       counters: this.counters,
       namedCounts: this.#namedCounts,
       visits: this.#visits,
+      health: this.health,
       ...standing(),
       elapsedMs: this.#elapsedMs,
       robotsFetched: this.robots?.fetched ?? 0,

@@ -4,6 +4,7 @@ import type { Frontier, FrontierOptions, RequestLike, Rule, RulePolicy } from ".
 import type { Lookup } from "../http/guarded-connector.ts";
 import type { DownloaderOptions } from "../http/downloader.ts";
 import type { Analyzer, Downloader, Pipeline } from "../module-registry.ts";
+import type { PolicyHook } from "../policy/policy-hook.ts";
 import type { ScopeWord, Seed } from "./crawl-scope.ts";
 
 /**
@@ -23,175 +24,179 @@ export interface CrawlOptions<Item = unknown> {
    * Where to begin. Not needed where a directory or a frontier holds work.
    * @defaultValue none
    */
-  seeds?: string | URL | Iterable<RequestLike>;
+  seeds?: string | URL | Iterable<RequestLike> | undefined;
   /**
    * Where the frontier is on disk.
    * @defaultValue none: in memory
    */
-  directory?: string;
+  directory?: string | undefined;
   /**
    * Name of the frontier in its directory.
    * @defaultValue "default"
    */
-  name?: string;
+  name?: string | undefined;
   /**
    * A frontier of yours, used as it is and left open.
    * @defaultValue none
    */
-  frontier?: Frontier;
+  frontier?: Frontier | undefined;
   /**
    * Rules, as `openFrontier` takes them.
    * @defaultValue one that takes the scope
    */
-  rules?: Rule[];
+  rules?: Rule[] | undefined;
   /**
    * Policy of pages for which their rule says nothing else, on top of the polite defaults.
    * @defaultValue polite
    */
-  defaults?: RulePolicy;
+  defaults?: RulePolicy | undefined;
   /**
    * Any other option of `openFrontier`.
    * @defaultValue none
    */
-  frontierOptions?: FrontierOptions;
+  frontierOptions?: FrontierOptions | undefined;
   /**
    * Worker threads that visit, each with its own modules; 0: this thread.
    * @defaultValue 0
    */
-  threads?: number;
+  threads?: number | undefined;
   /**
    * Visits at once.
    * @defaultValue 32
    */
-  concurrency?: number;
+  concurrency?: number | undefined;
   /**
    * Slow start: visits at once grow evenly from one to `concurrency` over this time in milliseconds.
    * @defaultValue none
    */
-  rampMs?: number;
+  rampMs?: number | undefined;
   /**
    * Least time between two visits of a host in milliseconds.
    * @defaultValue 1,000
    */
-  delayMs?: number;
+  delayMs?: number | undefined;
   /**
    * Visits of one host at once.
    * @defaultValue 1
    */
-  perHost?: number;
+  perHost?: number | undefined;
   /**
    * Links further away than this are not followed. Only a trap reaches the default.
    * @defaultValue 100
    */
-  maxDepth?: number;
+  maxDepth?: number | undefined;
   /**
    * Ends after so many pages; never exceeded.
    * @defaultValue no limit
    */
-  maxPages?: number;
+  maxPages?: number | undefined;
   /**
    * Ends after so many milliseconds; what is left stays pending.
    * @defaultValue no limit
    */
-  maxTimeMs?: number;
+  maxTimeMs?: number | undefined;
   /**
    * Most URLs of one host.
    * @defaultValue 100,000
    */
-  maxHostUrls?: number;
+  maxHostUrls?: number | undefined;
   /**
    * Most bytes of one host.
    * @defaultValue no limit
    */
-  maxHostBytes?: number;
+  maxHostBytes?: number | undefined;
   /**
    * What belongs to the crawl. A list holds domains, each with all below it, or hosts with their port, or URLs, each with all that begins
    * like it; URLs stand in no list with others. `"same-domain"`: the registrable domains of the seeds, `"same-host"`: their hosts,
    * `"path-prefix"`: what lies in the folders of the seeds, `"any"`: the whole web. With `rules`, these take nothing outside of the domains.
    * @defaultValue "same-domain", and what a directory's own rules take
    */
-  scope?: readonly string[] | ScopeWord;
+  scope?: readonly string[] | ScopeWord | undefined;
   /**
    * Of links in scope, only those that match one of these are followed; seeds are visited in any case. A pattern is a glob, or
-   * a regular expression after `regex:`. See `docs/guides/crawling.md`.
+   * a regular expression after `regex:`. See `docs/guides/command-line.md`.
    * @defaultValue none; in a directory those of the last crawl
    */
-  include?: readonly string[];
+  include?: readonly string[] | undefined;
   /**
    * Links that match one of these are not followed.
    * @defaultValue none; in a directory those of the last crawl
    */
-  exclude?: readonly string[];
+  exclude?: readonly string[] | undefined;
   /**
    * Permits loopback, private and link-local addresses.
    * @defaultValue false
    */
-  allowPrivate?: boolean;
+  allowPrivate?: boolean | undefined;
   /**
    * User-Agent, and product name in robots.txt.
    * @defaultValue "Outrider/0.1"
    */
-  userAgent?: string;
+  userAgent?: string | undefined;
   /**
    * A URL or address where you can be reached; becomes part of the User-Agent.
    * @defaultValue none
    */
-  contact?: string;
+  contact?: string | undefined;
   /**
    * Headers of every request.
    * @defaultValue none
    */
-  headers?: Record<string, string>;
+  headers?: Record<string, string> | undefined;
   /**
    * Name and password (RFC 7617) for the origins of the seeds, and for no others.
    * @defaultValue none
    */
-  auth?: {
-    /** Name; no colon. */
-    username: string;
-    /** Password. */
-    password: string;
-  };
+  auth?:
+    | {
+        /** Name; no colon. */
+        username: string;
+        /** Password. */
+        password: string;
+      }
+    | undefined;
   /**
    * An identity file (`outrider identity new`): every request is signed by it, as Web Bot Auth asks.
    * @defaultValue none
    */
-  identity?: string;
+  identity?: string | undefined;
   /**
    * Keeps cookies in memory, for this crawl, and sends them where they belong.
    * @defaultValue false
    */
-  cookies?: boolean;
+  cookies?: boolean | undefined;
   /**
    * An HTTP proxy for every request.
    * @defaultValue none
    */
-  proxy?: string;
+  proxy?: string | undefined;
   /**
    * Takes the place of the system's resolver.
    * @defaultValue the system's
    */
-  lookup?: Lookup;
+  lookup?: Lookup | undefined;
   /**
    * Dials this for every host, for a synthetic web or a gateway.
    * @defaultValue none
    */
-  dial?: {
-    /** IP address. */
-    address: string;
-    /** Port. */
-    port: number;
-  };
+  dial?:
+    | {
+        /** IP address. */
+        address: string;
+        /** Port. */
+        port: number;
+      }
+    | undefined;
   /**
    * Offers HTTP/2 where TLS is.
    * @defaultValue true
    */
-  http2?: boolean;
+  http2?: boolean | undefined;
   /**
    * Certificates to trust as PEM, in place of the system's.
    * @defaultValue the system's and NODE_EXTRA_CA_CERTS
    */
-  ca?: string;
+  ca?: string | undefined;
   /**
    * Keeps to robots.txt; false ignores it.
    * @defaultValue true
@@ -203,100 +208,115 @@ export interface CrawlOptions<Item = unknown> {
          * How long a robots.txt holds in milliseconds.
          * @defaultValue a day
          */
-        expiryMs?: number;
+        expiryMs?: number | undefined;
         /**
          * Wait before it is asked for again after a failure, in milliseconds.
          * @defaultValue 5,000
          */
-        retryMs?: number;
+        retryMs?: number | undefined;
         /**
          * Attempts before the host counts as unreachable.
          * @defaultValue 3
          */
-        attempts?: number;
+        attempts?: number | undefined;
         /**
          * Longest `Crawl-delay` that is kept, in milliseconds.
          * @defaultValue 300,000
          */
-        maxCrawlDelayMs?: number;
-      };
+        maxCrawlDelayMs?: number | undefined;
+      }
+    | undefined;
   /**
    * Visits the sitemaps that robots.txt names.
    * @defaultValue true
    */
-  sitemaps?: boolean;
+  sitemaps?: boolean | undefined;
   /**
    * Visits what sitemaps list, and follows no links. Those that robots.txt of a seed's origin names, and `/sitemap.xml`; a seed that ends in
    * `.xml` or `.xml.gz` is a sitemap itself.
    * @defaultValue false
    */
-  sitemapOnly?: boolean;
+  sitemapOnly?: boolean | undefined;
   /**
    * Redirects in a row; then the page fails with reason `redirects`.
    * @defaultValue 10
    */
-  maxRedirects?: number;
+  maxRedirects?: number | undefined;
   /**
    * Longest body in bytes; a longer one is cut there, or refused where it is compressed.
    * @defaultValue 10 MiB
    */
-  maxBytes?: number;
+  maxBytes?: number | undefined;
   /**
    * Most links of a page; the others are counted as `rejected["too-many"]`.
    * @defaultValue 100,000
    */
-  maxLinks?: number;
+  maxLinks?: number | undefined;
   /**
    * Longest Retry-After that is kept, in milliseconds.
    * @defaultValue an hour
    */
-  maxRetryAfterMs?: number;
+  maxRetryAfterMs?: number | undefined;
   /**
    * Bounds of a download in milliseconds; then it is tried again.
    * @defaultValue see below
    */
-  timeouts?: {
-    /**
-     * To connect, TLS included, in milliseconds.
-     * @defaultValue 10,000
-     */
-    connectMs?: number;
-    /**
-     * To the first byte, in milliseconds.
-     * @defaultValue 20,000
-     */
-    headersMs?: number;
-    /**
-     * Between two bytes of the body, in milliseconds.
-     * @defaultValue 20,000
-     */
-    bodyMs?: number;
-    /**
-     * The whole download, in milliseconds.
-     * @defaultValue 60,000
-     */
-    totalMs?: number;
-  };
+  timeouts?:
+    | {
+        /**
+         * To connect, TLS included, in milliseconds.
+         * @defaultValue 10,000
+         */
+        connectMs?: number | undefined;
+        /**
+         * To the first byte, in milliseconds.
+         * @defaultValue 20,000
+         */
+        headersMs?: number | undefined;
+        /**
+         * Between two bytes of the body, in milliseconds.
+         * @defaultValue 20,000
+         */
+        bodyMs?: number | undefined;
+        /**
+         * The whole download, in milliseconds.
+         * @defaultValue 60,000
+         */
+        totalMs?: number | undefined;
+      }
+    | undefined;
   /**
    * Content types that are read; others are counted and left.
    * @defaultValue HTML and XHTML
    */
-  types?: readonly string[] | "any";
+  types?: readonly string[] | "any" | undefined;
+  /**
+   * Decides on pages about whose use something is said (`Content-Usage`, `Content-Signal`, `X-Robots-Tag`, meta robots): a function, or the
+   * path of an ES module that exports `decide`. It can keep links from being followed, and items and bodies from being kept.
+   * @defaultValue none: what is said is attached and counted
+   */
+  policy?: PolicyHook | string | URL | undefined;
   /**
    * Leaves links that look like a trap.
    * @defaultValue true
    */
-  trapFilter?: boolean;
+  trapFilter?: boolean | undefined;
+  /**
+   * Pauses a host whose visits fail, are slow or come back empty, for 30 seconds at first and up to ten minutes: other hosts go before it, and
+   * it is tried again later. `CrawlSummary.sickest` shows such hosts in any case.
+   * @defaultValue false
+   */
+  pauseSickHosts?: boolean | undefined;
   /**
    * A file that each visit is appended to as one line of JSON, as `CrawlEvents.visit` has it.
    * @defaultValue none
    */
-  log?: string;
+  log?: string | undefined;
   /**
    * A folder that the bodies of pages are written to, with `index.jsonl`: a line for each, with URL and file.
    * @defaultValue none
    */
-  saveBodies?: string;
+  saveBodies?: string | undefined;
   /**
    * A file that items are appended to, as JSON lines, or as CSV where it ends in `.csv`.
    * @defaultValue none
@@ -310,8 +330,9 @@ export interface CrawlOptions<Item = unknown> {
          * A file longer than this is put aside.
          * @defaultValue 256 MiB
          */
-        rotateBytes?: number;
-      };
+        rotateBytes?: number | undefined;
+      }
+    | undefined;
   /**
    * A WARC file, `*.warc.gz`, that every request and response is appended to. Only `types` are read whole: archives of
    * everything need `types: "any"`. With `threads` each thread has a file of its own (`crawl-t1.warc.gz`).
@@ -326,38 +347,39 @@ export interface CrawlOptions<Item = unknown> {
          * A file longer than this is followed by another one (`crawl-0001.warc.gz`).
          * @defaultValue 1 GiB
          */
-        rotateBytes?: number;
-      };
+        rotateBytes?: number | undefined;
+      }
+    | undefined;
   /**
    * Modules of your own, or paths of ES modules that export `download`.
    * @defaultValue undici
    */
-  downloaders?: ReadonlyArray<Downloader | string | URL>;
+  downloaders?: ReadonlyArray<Downloader | string | URL> | undefined;
   /**
    * Modules of your own, or paths of ES modules that export `analyze`.
    * @defaultValue links, no items
    */
-  analyzers?: ReadonlyArray<Analyzer<Item> | string | URL>;
+  analyzers?: ReadonlyArray<Analyzer<Item> | string | URL> | undefined;
   /**
    * Modules of your own, or paths of ES modules that export `process`.
    * @defaultValue the file `items`
    */
-  pipelines?: ReadonlyArray<Pipeline<Item> | string | URL>;
+  pipelines?: ReadonlyArray<Pipeline<Item> | string | URL> | undefined;
   /**
    * How often `progress` is emitted in milliseconds; 0: never.
    * @defaultValue 1,000
    */
-  progressMs?: number;
+  progressMs?: number | undefined;
   /**
    * Stops the crawl.
    * @defaultValue none
    */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /**
    * The source of time.
    * @defaultValue the machine's clock
    */
-  clock?: Clock;
+  clock?: Clock | undefined;
 }
 
 export interface CrawlSettings {
@@ -398,11 +420,14 @@ export function downloaderOptions(options: CrawlOptions): DownloaderOptions {
   };
 }
 
+/** The fields of an object that have a value. */
+type Defined<T> = { [K in keyof T]: Exclude<T[K], undefined> };
+
 /** Those fields of an object that are there. */
 export function pick<T extends object, K extends keyof T>(
   from: T,
   names: readonly K[],
-): Pick<T, K> {
+): Defined<Pick<T, K>> {
   const some = names.filter((name) => from[name] !== undefined);
-  return Object.fromEntries(some.map((name) => [name, from[name]])) as Pick<T, K>;
+  return Object.fromEntries(some.map((name) => [name, from[name]])) as Defined<Pick<T, K>>;
 }

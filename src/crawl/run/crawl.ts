@@ -95,7 +95,7 @@ export interface Crawl<Item = unknown> extends AsyncDisposable {
  * const { pages } = await run.finished;
  */
 export function crawl<Item = unknown>(options: CrawlOptions<Item>): Crawl<Item> {
-  // What the items are is the caller's to say: nothing looks at them here.
+  // The caller chooses the type of items; no code here reads them.
   return startCrawl(normalizeCrawl(options as CrawlOptions)) as Crawl as Crawl<Item>;
 }
 

@@ -2,7 +2,7 @@
  * A host that asks to be left alone while leases of it stand in a worker's ring, or wait there for a visit to end: they were handed out
  * before it asked, and go back to their places instead of being visited.
  *
- *   429, Retry-After ─▶ block of the host ─▶ lease of it that begins now ─▶ later          no block ─▶ the gate behind it
+ *   429, Retry-After ─▶ block of the host ─▶ lease of it that begins now ─▶ later          no block ─▶ the next gate
  */
 import type { Clock } from "../../base/clock.ts";
 import type { Frontier } from "../../index.ts";
@@ -22,5 +22,10 @@ export function withHostBlock(gate: RobotsGate | undefined, given: HostBlock): R
     if (frontier.host(hostKeyOf(asked.url)).blockedUntil > clock.now()) return "later";
     return gate === undefined ? "allowed" : gate.known?.(asked);
   };
-  return { known, ask: async (asked) => known(asked) ?? (await gate?.ask(asked)) ?? "allowed" };
+  const statementsFor: RobotsGate["statementsFor"] = (url) => gate?.statementsFor(url) ?? [];
+  return {
+    statementsFor,
+    known,
+    ask: async (asked) => known(asked) ?? (await gate?.ask(asked)) ?? "allowed",
+  };
 }

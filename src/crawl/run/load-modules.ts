@@ -8,7 +8,7 @@ import { createWarcFile } from "../archive/warc-file.ts";
 import { createItemFile, loadModule } from "../files.ts";
 import { type Identity, openIdentity } from "../identity/identity.ts";
 import type { Downloader, ModuleKind, ModuleOf, ModuleRegistry } from "../module-registry.ts";
-import type { CrawlOptions } from "./crawl-options.ts";
+import { type CrawlOptions, pick } from "./crawl-options.ts";
 
 /** Registers what the options name; without a downloader of the user's, the built-in one. */
 export async function registerModules(
@@ -43,9 +43,10 @@ export async function registerModules(
   }
   const { warc } = options;
   if (warc === undefined) return;
-  const { path, ...rest } = typeof warc === "string" ? { path: warc } : warc;
-  const { clock } = options;
-  const archive = createWarcFile(path, { ...rest, ...(clock === undefined ? {} : { clock }) });
+  const given: { path: string; rotateBytes?: number | undefined } =
+    typeof warc === "string" ? { path: warc } : warc;
+  const about = { ...pick(given, ["rotateBytes"]), ...pick(options, ["clock"]) };
+  const archive = createWarcFile(given.path, about);
   registry.register("pipeline", archive, "warc");
 }
 

@@ -1,10 +1,11 @@
 /**
- * The checked form of a crawl's options, with every default filled in: what it begins with, polite unless told otherwise.
+ * The checked form of a crawl's options, with every default filled in: polite unless an option turns that off.
  *
  *   options ─▶ each by its name ─▶ together (threads, seeds, scope) ─▶ CrawlSettings
  */
 import { createSystemClock } from "../../base/clock.ts";
 import { misuse } from "../../base/errors.ts";
+import { givenOf } from "../../base/plain-copy.ts";
 import { canonicalize, type FrontierOptions, type RulePolicy } from "../../index.ts";
 import { storedOptions } from "../../tools.ts";
 import { USER_AGENT } from "../http/downloader.ts";
@@ -79,19 +80,20 @@ function frontierOptions(
       urls: options.maxHostUrls ?? 100_000,
       ...(maxHostBytes === undefined ? {} : { bytes: maxHostBytes }),
     },
-    ...options.defaults?.politeness,
+    ...givenOf(options.defaults?.politeness ?? {}),
   };
   const defaults: RulePolicy = {
     maxDepth: options.maxDepth ?? 100,
+    freshHosts: "share",
     backoff: { baseMs: delayMs, factor: 2, maxMs: 600_000, jitter: 0.1 },
-    ...options.defaults,
+    ...givenOf(options.defaults ?? {}),
     politeness,
   };
   return {
     ...(options.clock === undefined ? {} : { clock: options.clock }),
     // A lease that ran out while its download goes on would let a second one begin beside it.
     leaseMs: Math.max(LEASE_MS, 2 * (options.timeouts?.totalMs ?? 0)),
-    ...options.frontierOptions,
+    ...givenOf(options.frontierOptions ?? {}),
     ...(options.name === undefined ? {} : { name: options.name }),
     ...(options.directory === undefined ? {} : { directory: options.directory }),
     ...(options.rules === undefined ? {} : { rules: withinScope(options.rules, scope) }),
@@ -126,7 +128,7 @@ function scopeFrom(
   return entries;
 }
 
-/** A crawl needs a seed, or something that holds work; and a seed that is no URL is told before anything is opened. */
+/** A crawl needs a seed, or a directory or frontier that holds work. A seed that is no URL is refused before anything is opened. */
 function checkWork(options: CrawlOptions, seeds: readonly Seed[]): void {
   for (const seed of seeds) {
     const url = typeof seed === "string" ? seed : seed.url;
@@ -172,6 +174,10 @@ function checkSendable(options: CrawlOptions): void {
     if (object === undefined) continue;
     const expected = "the path of an ES module: threads cannot share an object";
     throw misuse("OPTION_INVALID", `options.${name}`, object, expected);
+  }
+  if (typeof options.policy === "function") {
+    const expected = "the path of an ES module: threads cannot share a function";
+    throw misuse("OPTION_INVALID", "options.policy", options.policy, expected);
   }
   for (const name of ["lookup", "clock"] as const) {
     if (options[name] === undefined) continue;

@@ -2,6 +2,7 @@
  * What stands before the first visit: modules made and registered, the scope's rule set, the robots gate built, the seeds
  * pushed; and the context that every visit is handed.
  */
+import { noteCrawlLog } from "../report/crawl-log.ts";
 import type { Frontier } from "../../index.ts";
 import { createCookies } from "../http/cookie-jar.ts";
 import { createDownloader } from "../http/downloader.ts";
@@ -12,6 +13,7 @@ import { misuse } from "../../base/errors.ts";
 import { createBodyFolder, createItemFile, fileBeside, openLineFile } from "../files.ts";
 import { compilePatterns } from "../page/link-patterns.ts";
 import { createCrawlGate } from "../robots/robots-gate.ts";
+import { loadPolicyHook } from "../policy/policy-hook.ts";
 import { inTurn } from "../robots/host-turn.ts";
 import { registerModules, signingOf } from "./load-modules.ts";
 import { withByteBudget } from "./byte-budget.ts";
@@ -70,18 +72,16 @@ export async function prepareCrawl(parts: CrawlPreparation): Promise<VisitContex
   const hostKeyOf = hostKeys(parts);
   const robots =
     settings.robots === undefined ? undefined : gateOf(parts, settings.robots, hostKeyOf);
-  const { maxHostBytes } = given;
-  const bounded =
-    maxHostBytes === undefined
-      ? robots
-      : withByteBudget(robots, { frontier, maxHostBytes, hostKeyOf });
-  // Here a lease begins when it is handed out; in a thread it may stand in a ring for a while.
-  const gate =
-    settings.threads === 0
-      ? bounded
-      : withHostBlock(bounded, { frontier, clock: settings.clock, hostKeyOf });
+  const gate = boundedGate(parts, robots, hostKeyOf);
+  if (given.pauseSickHosts === true) {
+    monitor.health.onSick = (url, until) => {
+      const host = frontier.host(hostKeyOf(url));
+      if (host.blockedUntil < until) host.blockUntil(until);
+    };
+  }
   frontier.pushMany(settings.seeds);
   const patterns = patternsOf(settings);
+  const policyHook = await loadPolicyHook(given.policy);
   keepLog(parts);
   return {
     clock: settings.clock,
@@ -90,6 +90,7 @@ export async function prepareCrawl(parts: CrawlPreparation): Promise<VisitContex
     counters: monitor.counters,
     gate,
     validators: parts.validators,
+    policyHook,
     userAgent: settings.userAgent,
     cookies: settings.cookies
       ? createCookies({ clock: settings.clock, domainOf: (url) => frontier.explain(url).domain })
@@ -111,6 +112,23 @@ export async function prepareCrawl(parts: CrawlPreparation): Promise<VisitContex
     onPage: (page) => monitor.page(page),
     onItem: (item, url) => events.emit("item", { item, url }),
   };
+}
+
+/** The gate of robots.txt behind the crawl's own bounds for a host. */
+function boundedGate(
+  { frontier, settings }: CrawlPreparation,
+  robots: ReturnType<typeof gateOf> | undefined,
+  hostKeyOf: ReturnType<typeof hostKeys>,
+): VisitContext["gate"] {
+  const { maxHostBytes } = settings.given;
+  const bounded =
+    maxHostBytes === undefined
+      ? robots
+      : withByteBudget(robots, { frontier, maxHostBytes, hostKeyOf });
+  // On this thread a lease begins when it is handed out; in a worker thread it may wait in a ring first.
+  return settings.threads === 0
+    ? bounded
+    : withHostBlock(bounded, { frontier, clock: settings.clock, hostKeyOf });
 }
 
 /** The rules of the scope, where the crawl makes them. */
@@ -158,6 +176,7 @@ function keepLog({ settings, events, faults }: CrawlPreparation): void {
   const { log } = settings.given;
   if (log === undefined) return;
   const file = createItemFile({ path: log });
+  noteCrawlLog(settings.given, log);
   const [write] = file.processors;
   events.on("visit", (visit) => {
     try {

@@ -1,7 +1,7 @@
 /**
  * The work on a page that is there: analyzer, then each item through a pipeline, then its one end.
  *
- *   page ─▶ analyzer (the user's, or the built-in) ─▶ items ─▶ pipeline ─▶ done({ found })
+ *   page ─▶ policy ─▶ the user's decision ─▶ analyzer (the user's, or the built-in) ─▶ items ─▶ pipeline ─▶ done({ found })
  *
  *   I1  Items are handed over before the page is done: a crash repeats items, it loses none.
  *       What counts as an item is what its last step has taken: nothing that was dropped, and nothing that was not stored.
@@ -9,8 +9,12 @@
  */
 import type { RequestLike } from "../../index.ts";
 import { extractPage, isHtmlType } from "../page/extract-page.ts";
-import type { Analysis, Chosen, Download, Extract, Page } from "../module-registry.ts";
+import type { Analysis, Chosen, Download, Extract, ItemSource, Page } from "../module-registry.ts";
 import { isTrapUrl } from "../page/trap-links.ts";
+import { type PagePolicy, policyOf } from "../policy/page-policy.ts";
+import { checkDecision, type TakenDecision } from "../policy/policy-hook.ts";
+import { robotsMeta, robotsTag } from "../robots/robots-meta.ts";
+import { productOf } from "../robots/robots-rules.ts";
 import { validatorsOf } from "../http/conditional-requests.ts";
 import {
   type Answered,
@@ -28,47 +32,38 @@ export async function processPage(
   { answer, outcome }: Answered,
 ): Promise<VisitEnd> {
   const page = pageOf(lease, context, answer);
-  const chosen = context.modules.choose("analyzer");
-  const errors: unknown[] = [];
-  let analysis: Analysis | undefined;
-  if (chosen === undefined) analysis = await builtIn(page, context);
-  else {
-    let isCompleted = false;
-    chosen.accepted();
-    try {
-      analysis = checkAnalysis(await chosen.module.analyze(page));
-      isCompleted = true;
-    } catch (cause) {
-      const { url } = lease;
-      context.faults.report({
-        type: "analyzer",
-        what: textOf(cause),
-        url,
-        module: chosen.id,
-        cause,
-      });
-      lease.fail("analyzer", outcome);
-      return "other";
-    } finally {
-      chosen.ended(isCompleted);
-    }
+  const policy = await page.policy();
+  const decision = await decisionOn(page, policy, context);
+  if (decision === "thrown") {
+    lease.fail("policy", outcome);
+    return "other";
   }
+  const analysis = await analysisOf(page, lease, context);
+  if (analysis === "thrown") {
+    lease.fail("analyzer", outcome);
+    return "other";
+  }
+  const errors: unknown[] = [];
   for (const cause of analysis?.errors ?? []) {
     if (cause === undefined || cause === null) continue;
     errors.push(cause);
     context.faults.report({ type: "analyzer", what: textOf(cause), url: lease.url, cause });
   }
-  const isKept = await handOver(lease, context, analysis?.items ?? []);
-  if (!isKept) {
+  const items = decision.keep ? (analysis?.items ?? []) : [];
+  const isTaken = await handOver(lease, context, { items, policy });
+  if (!isTaken) {
     lease.retry({ reason: "pipeline", outcome });
     return "other";
   }
-  const links = context.limits.sitemapOnly ? [] : (analysis?.found ?? (await linksOf(page)));
+  const isFollowed = decision.follow && !context.limits.sitemapOnly;
+  const links = isFollowed ? (analysis?.found ?? (await linksOf(page))) : [];
   const found = filterFound(links, context);
-  context.bodies?.save(page);
+  if (decision.keep) context.bodies?.save(page);
   const { validators } = context;
   if (validators.isWanted(lease.rule)) await validators.offer(lease, validatorsOf(answer));
-  const result = lease.done({ found, errors, outcome });
+  const hasDecided = policy !== undefined && context.policyHook !== undefined;
+  const said = { ...(policy && { policy }), ...(hasDecided ? { decision } : {}) };
+  const result = lease.done({ found, errors, outcome, ...said });
   context.counters.pages++;
   context.onPage({
     url: lease.url,
@@ -80,8 +75,50 @@ export async function processPage(
     title: isHtmlType(page.contentType) ? (await page.extract()).title : "",
     found: found.length,
     accepted: result === undefined ? undefined : result.accepted + result.deferred,
+    ...(policy && { policy }),
   });
   return "page";
+}
+
+/** What the user's analyzer, or the built-in one, finds on a page. */
+async function analysisOf(
+  page: Page,
+  { url }: VisitLease,
+  context: VisitContext,
+): Promise<Analysis | undefined | "thrown"> {
+  const chosen = context.modules.choose("analyzer");
+  if (chosen === undefined) return await builtIn(page, context);
+  let isCompleted = false;
+  chosen.accepted();
+  try {
+    const analysis = checkAnalysis(await chosen.module.analyze(page));
+    isCompleted = true;
+    return analysis;
+  } catch (cause) {
+    const about = { url, module: chosen.id, cause };
+    context.faults.report({ type: "analyzer", what: textOf(cause), ...about });
+    return "thrown";
+  } finally {
+    chosen.ended(isCompleted);
+  }
+}
+
+const ALL: TakenDecision = Object.freeze({ follow: true, keep: true });
+
+/** What the user's hook makes of what is said of a page. */
+async function decisionOn(
+  page: Page,
+  policy: PagePolicy | undefined,
+  { policyHook, faults }: VisitContext,
+): Promise<TakenDecision | "thrown"> {
+  if (policyHook === undefined || policy === undefined) return ALL;
+  try {
+    return checkDecision(await policyHook(policy, page));
+  } catch (cause) {
+    const about = { url: page.url, module: "policy", cause };
+    faults.report({ type: "analyzer", what: textOf(cause), ...about });
+    return "thrown";
+  }
 }
 
 async function linksOf(page: Page): Promise<string[]> {
@@ -101,12 +138,14 @@ async function builtIn(page: Page, context: VisitContext): Promise<Analysis> {
 async function handOver(
   lease: VisitLease,
   context: VisitContext,
-  items: Iterable<unknown>,
+  { items, policy }: { items: Iterable<unknown>; policy: PagePolicy | undefined },
 ): Promise<boolean> {
+  const source: ItemSource = { url: lease.url, depth: lease.depth, ...(policy && { policy }) };
   for (const item of items) {
     if (item === undefined || item === null) continue;
     const chosen = context.modules.choose("pipeline");
-    const end = chosen === undefined ? "kept" : await handOverOne(lease, context, { chosen, item });
+    const end =
+      chosen === undefined ? "kept" : await handOverOne(source, context, { chosen, item });
     if (end === "refused") return false;
     if (end === "dropped") continue;
     context.counters.items++;
@@ -119,12 +158,11 @@ async function handOver(
 type ItemEnd = "kept" | "dropped" | "refused";
 
 async function handOverOne(
-  lease: VisitLease,
+  source: ItemSource,
   context: VisitContext,
   { chosen, item }: { chosen: Chosen<"pipeline">; item: unknown },
 ): Promise<ItemEnd> {
   const { processors, failFast = true } = chosen.module;
-  const source = { url: lease.url, depth: lease.depth };
   let current = item;
   let isCompleted = true;
   let end: ItemEnd = "kept";
@@ -138,7 +176,7 @@ async function handOverOne(
     } catch (cause) {
       isCompleted = false;
       end = failFast ? "refused" : "dropped";
-      const { url } = lease;
+      const { url } = source;
       const { id: module } = chosen;
       context.faults.report({ type: "pipeline", what: textOf(cause), url, module, cause });
       if (failFast) break;
@@ -151,9 +189,10 @@ async function handOverOne(
 function pageOf(lease: VisitLease, context: VisitContext, answer: Download): Page {
   const contentType = typeOf(answer.headers);
   const { url } = lease;
+  const isHtml = isHtmlType(contentType) && answer.isSkipped !== true;
   let extract: Promise<Extract> | undefined;
   const read = async (): Promise<Extract> => {
-    if (!isHtmlType(contentType) || answer.isSkipped) return NOTHING;
+    if (!isHtml) return NOTHING;
     const found = await extractPage({
       url,
       body: answer.body,
@@ -166,7 +205,16 @@ function pageOf(lease: VisitLease, context: VisitContext, answer: Download): Pag
     context.counters.tooMany += found.tooMany;
     return found;
   };
-  return {
+  const robots = context.gate?.statementsFor(url) ?? [];
+  let policy: Promise<PagePolicy | undefined> | undefined;
+  const readPolicy = async (): Promise<PagePolicy | undefined> => {
+    const tag = robotsTag(answer.headers["x-robots-tag"] ?? "", productOf(context.userAgent));
+    const { metaRobots = "" } = isHtml ? await page.extract() : {};
+    const meta = metaRobots === "" ? undefined : robotsMeta(metaRobots);
+    const { headers } = answer;
+    return policyOf({ headers, robots, tag, meta, nowMs: context.clock.now() });
+  };
+  const page: Page = {
     url,
     depth: lease.depth,
     rule: lease.rule,
@@ -181,7 +229,12 @@ function pageOf(lease: VisitLease, context: VisitContext, answer: Download): Pag
       extract ??= read();
       return extract;
     },
+    policy() {
+      policy ??= readPolicy();
+      return policy;
+    },
   };
+  return page;
 }
 
 const NOTHING: Extract = Object.freeze({
@@ -193,6 +246,7 @@ const NOTHING: Extract = Object.freeze({
   tooMany: 0,
   isNoIndex: false,
   isNoFollow: false,
+  metaRobots: "",
 });
 
 /** Those that look like no trap, and that `include` and `exclude` take. */

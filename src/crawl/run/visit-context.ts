@@ -5,6 +5,8 @@ import type { Cookies } from "../http/cookie-jar.ts";
 import type { InflateRoom } from "../http/inflate-room.ts";
 import type { FaultHub } from "../report/fault-stream.ts";
 import type { RobotsGate } from "../robots/robots-gate.ts";
+import type { PagePolicy } from "../policy/page-policy.ts";
+import type { PolicyHook, TakenDecision } from "../policy/policy-hook.ts";
 import type { Download, ModuleRegistry } from "../module-registry.ts";
 import type { CrawlCounters } from "../report/crawl-summary.ts";
 import type { LinkPatterns } from "../page/link-patterns.ts";
@@ -34,6 +36,9 @@ export interface VisitLease
     found?: Iterable<RequestLike>;
     errors?: unknown[];
     outcome?: Outcome;
+    /** What is said of the page, and what was decided: for the visit, the frontier has no use for them. */
+    policy?: PagePolicy;
+    decision?: TakenDecision;
   }): { accepted: number; deferred: number } | void;
   // biome-ignore-end lint/suspicious/noConfusingVoidType: as above.
   retry(options: { reason?: string; outcome?: Outcome }): unknown;
@@ -54,6 +59,8 @@ export interface VisitContext {
   /** undefined: robots.txt is not asked. */
   readonly gate: RobotsGate | undefined;
   readonly validators: VisitValidators;
+  /** undefined: nothing is to be decided. */
+  readonly policyHook: PolicyHook | undefined;
   /** undefined: none are kept or sent. */
   readonly cookies: VisitCookies | undefined;
   readonly limits: VisitLimits;
@@ -116,6 +123,8 @@ export interface VisitedPage {
   readonly found: number;
   /** Links that were new; undefined on worker threads. */
   readonly accepted: number | undefined;
+  /** What robots.txt, headers and markup say of its use; missing: nothing. */
+  readonly policy?: PagePolicy;
 }
 
 /** How a visit ended; only `page` uses up the crawl's page budget. */
@@ -143,14 +152,18 @@ export function textOf(cause: unknown): string {
   }
 }
 
-/** A lease whose end is told to `onVisit`, before it is said. */
+/** A lease that calls `onVisit` before each of its ends. */
 export function withVisit(lease: VisitLease, { clock, onVisit }: VisitContext): VisitLease {
-  const tell = (outcome: Visit["outcome"], answer?: Outcome, reason?: string): void => {
+  const tell = (
+    outcome: Visit["outcome"],
+    answer?: Outcome,
+    more?: Pick<Visit, "reason" | "policy" | "decision">,
+  ): void => {
     const { status, bytes, latencyMs } = answer ?? {};
     const { url, depth, parent } = lease;
     onVisit({
       ...{ url, outcome, atMs: clock.now(), depth },
-      ...(reason === undefined ? {} : { reason }),
+      ...more,
       ...(status === undefined ? {} : { status }),
       ...(bytes === undefined ? {} : { bytes }),
       ...(latencyMs === undefined ? {} : { latencyMs }),
@@ -158,16 +171,17 @@ export function withVisit(lease: VisitLease, { clock, onVisit }: VisitContext): 
     });
   };
   const ends: Pick<VisitLease, "done" | "retry" | "fail" | "release" | "redirect"> = {
-    done(result) {
-      tell("done", result.outcome);
+    done({ policy, decision, ...result }) {
+      tell("done", result.outcome, { ...(policy && { policy }), ...(decision && { decision }) });
       return lease.done(result);
     },
     retry(options) {
-      tell("retried", options.outcome, options.reason);
+      const { outcome, reason } = options;
+      tell("retried", outcome, reason === undefined ? {} : { reason });
       return lease.retry(options);
     },
     fail(reason, outcome) {
-      tell("failed", outcome, reason);
+      tell("failed", outcome, { reason });
       return lease.fail(reason, outcome);
     },
     release: () => lease.release(),

@@ -10,7 +10,7 @@
  *   I1  Items are handed over before the page is done: a crash repeats items, it loses none.
  *   I2  Whatever a module throws ends here, as a typed fault; the lease still gets its one end.
  */
-import { RETRY_STATUSES, retryAfterMs } from "../../base/duration.ts";
+import { RETRY_STATUSES, retryAfterMs } from "../../base/time/duration.ts";
 import { fingerprint, type Outcome, type RequestInput } from "../../index.ts";
 import { DownloadError, downloadError } from "../http/download-error.ts";
 import type { RoomShare } from "../http/inflate-room.ts";

@@ -15,7 +15,7 @@
  *   leaves only: gone (404), broken (500 for ever), flaky (503 once, with Retry-After), reset (cut off)
  *   /private/   named in robots.txt where the host has one; every host links to it
  *   /hidden/    without a link, named in the sitemap of one host in ten
- *   traps       a host of its own: web-traps.ts
+ *   traps       a host of its own, and a domain of ever new subdomains: web-traps.ts
  *
  *   I1  Errors are on leaves: no failure hides another page.
  *   I2  Nothing here keeps state, reads the time or draws a number except from (seed, host, page).

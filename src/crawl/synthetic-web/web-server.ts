@@ -15,7 +15,7 @@ import { misuse } from "../../base/errors.ts";
 import { createWebLog, type WebLog, type WebLogEntry } from "./web-log.ts";
 import { createWebPages, type WebPages } from "./web-pages.ts";
 import { createWebPlan, HIDDEN_PAGES, TRAP_HOST, type WebPlan, type WebShape } from "./web-plan.ts";
-import { trapAnswer } from "./web-traps.ts";
+import { endlessAnswer, trapAnswer } from "./web-traps.ts";
 
 /** Shape of a synthetic web. */
 export interface SyntheticWebOptions {
@@ -40,7 +40,7 @@ export interface SyntheticWebOptions {
    */
   mishaps?: number | undefined;
   /**
-   * Whether there is a host of traps.
+   * Whether there is a host of traps, and the domain `endless.test`, whose pages lead to ever new subdomains.
    * @defaultValue true
    */
   traps?: boolean | undefined;
@@ -170,7 +170,8 @@ function serve(site: Site, request: IncomingMessage, response: ServerResponse): 
     name === TRAP_HOST
       ? (trapAnswer(path) ?? NOT_FOUND)
       : host < 0
-        ? NOT_FOUND
+        ? ((site.plan.shape.traps ? endlessAnswer(name, path, (to) => to + suffix) : undefined) ??
+          NOT_FOUND)
         : answerOf(site, { host, name, path, suffix });
   entry.status = answer.isReset ? 0 : answer.status;
   const latencyMs = host < 0 ? 0 : site.plan.latencyMsOf(host);

@@ -12,6 +12,7 @@
  *   /hang                    a header and then nothing       /cut    ends before its Content-Length
  *   /wide                    a header line of 100 KiB
  *   /kinds                   mailto:, data:, javascript:, tel:, ftp:, image, PDF: nothing to visit
+ *   s<n>.endless.test/        hosts of a domain of its own, without end: each page leads to four new ones
  *   /nofollow, /base, /canonical, /refresh, /charset, /idn: markup that affects links
  */
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
@@ -54,6 +55,27 @@ const TRAP_PATHS: readonly string[] = Object.freeze([
   "/charset",
   "/idn",
 ]);
+
+/** The domain of the subdomain trap. Nothing of the web leads there: a crawl that is to meet it names it among its seeds. */
+const ENDLESS = /^s(0|[1-9][0-9]{0,14})\.endless\.test$/;
+const ENDLESS_FANOUT = 4;
+
+/** The answer of a host of the subdomain trap; undefined for any other host. */
+export function endlessAnswer(
+  name: string,
+  path: string,
+  authority: (host: string) => string,
+): TrapAnswer | undefined {
+  const match = ENDLESS.exec(name);
+  if (match === null) return undefined;
+  if (path !== "/") return { status: 404, body: "not here\n" };
+  const first = Number(match[1]) * ENDLESS_FANOUT;
+  const hosts = Array.from(
+    { length: ENDLESS_FANOUT },
+    (_, at) => `s${first + at + 1}.endless.test`,
+  );
+  return html(hosts.map((host) => link(`//${authority(host)}/`)).join(""));
+}
 
 /** The answer for a path of the host of traps; undefined when there is no such page. */
 export function trapAnswer(path: string): TrapAnswer | undefined {

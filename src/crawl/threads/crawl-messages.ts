@@ -12,6 +12,7 @@
  *   I2  A worker has a channel of its own: no message is read, or even copied, by a thread that it is not for.
  */
 import type { GateRequest, GateAnswer } from "../robots/robots-gate.ts";
+import type { PolicyStatement } from "../policy/page-policy.ts";
 import type { CrawlOptions } from "../run/crawl-options.ts";
 import type { CrawlStage } from "../report/fault-stream.ts";
 import type { ValidatorHeaders } from "../http/conditional-requests.ts";
@@ -74,6 +75,8 @@ export interface Hello {
 export interface AskAnswer {
   readonly id: number;
   readonly answer: GateAnswer;
+  /** What robots.txt says of the use of the page. */
+  readonly statements: readonly PolicyStatement[];
   /** undefined: the page is not asked for conditionally, and nothing is to be learned of it. */
   readonly validators: ValidatorHeaders | undefined;
   /** To be sent with the request. */

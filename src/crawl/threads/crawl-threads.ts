@@ -240,13 +240,15 @@ class CrawlThreads {
     const { validators: known } = context;
     const validators = known.isWanted(rule) ? known.headersFor(url, rule) : undefined;
     const cookie = context.cookies?.headerFor(url);
-    reply(peer, { ...answerTo(id), answer, validators, cookie }, this.#options);
+    const statements = context.gate?.statementsFor(url) ?? [];
+    reply(peer, { ...answerTo(id), answer, statements, validators, cookie }, this.#options);
   }
 }
 
 /** To who asked nothing but to be heard. */
 function answerTo(id: number): AskAnswer {
-  return { id, answer: "allowed", validators: undefined, cookie: undefined, isKnownAnew: false };
+  const nothing = { validators: undefined, cookie: undefined, isKnownAnew: false };
+  return { id, answer: "allowed", statements: [], ...nothing };
 }
 
 /** Answers of one turn cross together. */
@@ -289,7 +291,8 @@ function sentOptions(given: CrawlOptions): CrawlOptions {
     pipelines: paths(given.pipelines),
   };
   const named = pick(modules, ["downloaders", "analyzers", "pipelines"]) as CrawlOptions;
-  return { ...sent, ...named };
+  const policy = given.policy === undefined ? {} : { policy: String(given.policy) };
+  return { ...sent, ...named, ...policy };
 }
 
 function addPart({ counters }: VisitContext, { counts, statuses, latencies }: CountsPart): void {

@@ -10,6 +10,7 @@ import type { HandlerContext, WorkerLease } from "../../worker.ts";
 import { createDownloader } from "../http/downloader.ts";
 import { createInflateRoom } from "../http/inflate-room.ts";
 import { createBodyFolder } from "../files.ts";
+import { loadPolicyHook } from "../policy/policy-hook.ts";
 import { compilePatterns } from "../page/link-patterns.ts";
 import type { Visit } from "../report/visit-statistics.ts";
 import { createFaultHub } from "../report/fault-stream.ts";
@@ -95,6 +96,7 @@ async function createThread(setup: ThreadSetup): Promise<Thread> {
     bodies: saveBodies === undefined ? undefined : createBodyFolder(saveBodies),
     room,
     userAgent: setup.userAgent,
+    policyHook: await loadPolicyHook(setup.options.policy),
     onNoDownloader: () => {},
     onItem: (item: unknown, url: string) =>
       channel.post({ kind: "item", item: sendable(item), url }),
@@ -110,6 +112,7 @@ function asked(
   let told: AskAnswer | undefined;
   return {
     gate: {
+      statementsFor: () => told?.statements ?? [],
       async ask(about) {
         told = await channel.ask({ ...about, kind: "ask" });
         return told.answer;

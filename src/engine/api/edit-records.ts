@@ -6,30 +6,36 @@ import { argument } from "../../base/argument-checks.ts";
 import { INTEGER } from "../../base/fields.ts";
 import { misuse } from "../../base/errors.ts";
 import type { Core } from "../../frontier/core.ts";
-import { forgetAll, forgetEpoch } from "../../frontier/epochs/row-epochs.ts";
+import { forgetAll, forgetEpoch, forgetForPut } from "../../frontier/epochs/row-epochs.ts";
 import { FOREVER } from "../../frontier/epochs/epoch-policy.ts";
 import { step } from "../../frontier/leases/leases.ts";
+import { isFinishedValue } from "../../frontier/records/finished-word.ts";
+import { needRoom } from "../../frontier/records/memory-reserve.ts";
 import {
   liveRecord,
   removeRecords,
   requeueFailed,
   updateRecord,
 } from "../../frontier/records/edit-records.ts";
+import { RECORD_LEASED, recordState } from "../../structures/records/record.ts";
+import { seenFind } from "../../structures/seen/seen-set.ts";
 import { readForget, readRemove, readRequeue } from "../queries/record-filter.ts";
 import { findIdentity } from "../queries/find-identity.ts";
 import type { Lifecycle } from "../lifecycle/lifecycle.ts";
 import { reasonOf } from "../records/failure-notes.ts";
 import type { RecordArchive } from "../records/record-archive.ts";
+import { setVisited } from "../intake/intake-context.ts";
 import { readRequest, TIME } from "../intake/request-fields.ts";
 import { needArchive, requeueDone } from "../records/record-history.ts";
 import type {
   ForgetFilter,
+  PlainRequest,
   RemoveFilter,
   RequestLike,
   RequeueFilter,
 } from "../types/frontier-types.ts";
 
-/** Room that a steering call wants in the journal, whatever it says in the end. */
+/** Room that a steering call needs in the journal at most. */
 export const STEERING_BYTES = 65_536;
 
 const readChange = argument<{ priority?: number; notBefore?: number }>("change", {
@@ -79,19 +85,39 @@ export function remove(lifecycle: Lifecycle, filter: RemoveFilter): number {
   return steer(lifecycle, (core, nowMs) => removeRecords(core, { host, rule, pattern }, nowMs));
 }
 
-/** `refresh`: tells the workers that what was seen may come again. */
+/** `refresh`: notifies the workers that what was seen may come again. */
 export function forget(lifecycle: Lifecycle, filter: ForgetFilter, refresh: () => void): number {
-  const { epoch } = readForget(filter);
+  const { epoch, request } = readForget(filter);
   const { core } = lifecycle.need();
+  if (request !== undefined) {
+    if (epoch !== undefined) throw misuse("ARGUMENT_INVALID", "filter.epoch", epoch, EPOCH_ALONE);
+    return forgetOne(lifecycle, readRequest(request));
+  }
   if (epoch !== undefined && core.seen.mode === "bloom") {
     const expected = "no epoch: with seen.mode 'bloom', forget() forgets everything or nothing";
     throw misuse("OPTION_INVALID", "filter.epoch", epoch, expected);
   }
   return steer(lifecycle, (open, nowMs) => {
     const count = epoch === undefined ? forgetAll(open) : forgetEpoch(open, epoch, nowMs);
-    if (epoch === undefined || epoch === FOREVER) lifecycle.intake.visited = undefined;
+    if (epoch === undefined || epoch === FOREVER) setVisited(lifecycle.intake, undefined);
     refresh();
     return count;
+  });
+}
+
+const EPOCH_ALONE = "none beside filter.request";
+
+/** One identity and its record; a leased one stays, and so does what a bloom alone may know. */
+function forgetOne(lifecycle: Lifecycle, request: PlainRequest): number {
+  return steer(lifecycle, (core, nowMs) => {
+    const { hasIdentity, lo, hi } = findIdentity(lifecycle.intake, request, nowMs);
+    const value = hasIdentity && core.seen.mode !== "bloom" ? seenFind(core.seen, lo, hi) : 0;
+    if (value === 0) return 0;
+    const known = isFinishedValue(value) ? value : liveRecord(core, lo, hi);
+    if (!isFinishedValue(known) && recordState(core.store, known) === RECORD_LEASED) return 0;
+    needRoom(core);
+    forgetForPut(core, known, { lo, hi, nowMs });
+    return 1;
   });
 }
 

@@ -8,7 +8,7 @@ import { type ListenOptions, readListening } from "../../base/listen-options.ts"
 import { plainCopy } from "../../base/plain-copy.ts";
 import { entropyWords } from "../../base/random.ts";
 import { installRules } from "../../frontier/rules/install-rules.ts";
-import { givenRules, normalizeRules } from "../../frontier/rules/rule-specs.ts";
+import { givenRules, nextVersion, normalizeRules } from "../../frontier/rules/rule-specs.ts";
 import { step } from "../../frontier/leases/leases.ts";
 import {
   VERDICT_CLOSED,
@@ -20,9 +20,11 @@ import { readScan, readSnapshotPath } from "../queries/record-filter.ts";
 import { LeaseService } from "../leases/lease-service.ts";
 import { openFromFile, snapshotToFile } from "../durable/memory-snapshot.ts";
 import { checkEvent, EventHub } from "../event-hub.ts";
-import { checkHostKey, hostView } from "../queries/host-view.ts";
+import { checkHostKey, hostView, unitKeyOf } from "../queries/host-view.ts";
+import { setVisited } from "../intake/intake-context.ts";
 import { journalBytesBound, pushList, refuseAll } from "../intake/push-requests.ts";
 import { iterate } from "../leases/iterate-leases.ts";
+import { pollChosen } from "../leases/poll-chosen.ts";
 import type { Core } from "../../frontier/core.ts";
 import { epochsOf, explain, recordOf, recordsOf } from "../queries/record-queries.ts";
 import { Lifecycle } from "../lifecycle/lifecycle.ts";
@@ -39,6 +41,7 @@ import { readRequest, readRequests, readRequestWith } from "../intake/request-fi
 import { createRuntime, replaceTiers, type Runtime, type RuntimeHooks } from "../runtime.ts";
 import { WorkerSharing } from "../sharing/share-frontier.ts";
 import { forget, remove, requeue, STEERING_BYTES, update } from "./edit-records.ts";
+import { put } from "./put-request.ts";
 import type {
   Explanation,
   ForgetFilter,
@@ -49,7 +52,10 @@ import type {
   HostView,
   Lease,
   PlainRequest,
+  PollOptions,
   PushResult,
+  PutOptions,
+  PutResult,
   EpochView,
   RecordsFilter,
   RecordView,
@@ -62,12 +68,11 @@ import type {
   Rule,
   SnapshotInfo,
 } from "../types/frontier-types.ts";
-import { sortDigests } from "../../persistence/transfer/digest-file.ts";
-import { createScrapyDigests, type ScrapyDigests, digestCount } from "../intake/scrapy-digests.ts";
+import { type ScrapyDigests, digestCount, joinDigests } from "../intake/scrapy-digests.ts";
 import { registerCore } from "./verify-frontier.ts";
 import { fingerprintOf } from "./url-functions.ts";
 
-/** Most leases peek tells. */
+/** Most leases that peek returns. */
 const PEEK_MAX = 1_000;
 
 export class LocalFrontier implements Frontier {
@@ -125,7 +130,9 @@ export class LocalFrontier implements Frontier {
   }
 
   #start(runtime: Runtime): void {
-    this.#lifecycle.start(runtime, (core, max, nowMs) => this.#leases.take(core, max, nowMs));
+    this.#lifecycle.start(runtime, (core, most, steppedMs) =>
+      this.#leases.take(core, most, steppedMs),
+    );
   }
 
   async #openDirectory(): Promise<Runtime> {
@@ -195,12 +202,16 @@ export class LocalFrontier implements Frontier {
     return pushFrom(this, this.#lifecycle, source, options);
   }
 
+  put(request: RequestLike, options?: PutOptions): PutResult {
+    return put(this.#lifecycle, this.#archive, request, options);
+  }
+
   poll(): Lease | undefined {
     return this.#lifecycle.poll(1)[0];
   }
 
-  pollMany(max: number): Lease[] {
-    return this.#lifecycle.poll(countOf(max, "max"));
+  pollMany(max: number, options?: PollOptions): Lease[] {
+    return pollChosen(this.#lifecycle, this.#leases, countOf(max, "max"), options);
   }
 
   take(options: TakeOptions = {}): Promise<Lease[]> {
@@ -215,8 +226,9 @@ export class LocalFrontier implements Frontier {
   peek(max = 1): RequestView[] {
     const { core, nowMs } = this.#lifecycle.need();
     const most = Math.min(countOf(max, "max"), PEEK_MAX);
-    step(core, nowMs);
-    const views = this.#lifecycle.status === "running" ? this.#leases.peek(core, most, nowMs) : [];
+    const steppedMs = step(core, nowMs);
+    const isRunning = this.#lifecycle.status === "running";
+    const views = isRunning ? this.#leases.peek(core, most, steppedMs) : [];
     this.#lifecycle.end(nowMs);
     return views;
   }
@@ -241,7 +253,8 @@ export class LocalFrontier implements Frontier {
   records(filter: RecordsFilter = {}): Iterable<RecordView> {
     const { state, ...where } = readScan(filter);
     const { core, nowMs } = this.#lifecycle.need();
-    const archive = state === "done" ? needArchive(this.#archive, "filter.state:") : undefined;
+    const isResting = state !== "done" || (this.#archive === undefined && core.hasKept);
+    const archive = isResting ? undefined : needArchive(this.#archive, "filter.state:");
     step(core, nowMs);
     this.#lifecycle.end(nowMs);
     const isCurrent = this.#isCurrent(core);
@@ -273,14 +286,14 @@ export class LocalFrontier implements Frontier {
 
   nextDueAt(): number | undefined {
     const { core, nowMs } = this.#lifecycle.need();
-    step(core, nowMs);
+    const steppedMs = step(core, nowMs);
     this.#lifecycle.end(nowMs);
-    return this.#lifecycle.dueAt(core, nowMs);
+    return this.#lifecycle.dueAt(core, steppedMs);
   }
 
   report(): Report {
-    const { core, nowMs } = this.#lifecycle.need();
-    step(core, nowMs);
+    const { core, nowMs: calledMs } = this.#lifecycle.need();
+    const nowMs = step(core, calledMs);
     this.#lifecycle.end(nowMs);
     const { status, startedAt } = this.#lifecycle;
     const durability = this.#lifecycle.durable?.facts() ?? NOTHING_DURABLE;
@@ -304,8 +317,7 @@ export class LocalFrontier implements Frontier {
 
   host(key: string): HostView {
     checkHostKey(key);
-    this.#lifecycle.need();
-    return hostView(this.#lifecycle, this.#unitKey(key));
+    return hostView(this.#lifecycle, unitKeyOf(this.#lifecycle.need().core, key));
   }
 
   update(request: RequestLike, change: { priority?: number; notBefore?: number | Date }): boolean {
@@ -358,11 +370,10 @@ export class LocalFrontier implements Frontier {
   /** Makes digests count as seen, beside those that do; how many were new. @internal */
   async visit(digests: Uint8Array): Promise<number> {
     const { intake, durable } = this.#lifecycle;
-    const before = intake.visited?.digests ?? new Uint8Array(0);
-    const visited = createScrapyDigests(sortDigests(Buffer.concat([before, digests])));
+    const visited = joinDigests(intake.visited, digests);
     await durable?.keepVisited(visited.digests);
     const count = digestCount(visited) - digestCount(intake.visited);
-    intake.visited = visited;
+    setVisited(intake, visited);
     return count;
   }
 
@@ -407,7 +418,7 @@ export class LocalFrontier implements Frontier {
     return done;
   }
 
-  /** One at a time: each hears what is said while it is written. */
+  /** One at a time: each takes up what is logged while it is written. */
   #snapshotTo(path: string): Promise<SnapshotInfo> {
     return snapshotToFile({
       ...{ settings: this.#settings, path, secret: this.#secret as Uint32Array },
@@ -468,12 +479,7 @@ export class LocalFrontier implements Frontier {
     await this.close();
   }
 
-  #unitKey(key: string): string {
-    const { active } = this.#lifecycle.need().core;
-    return active.some(({ policy }) => typeof policy.by === "function") ? key : key.toLowerCase();
-  }
-
-  /** Whether what is told of a core slice by slice still stands. */
+  /** Whether what is read of a core slice by slice still stands. */
   #isCurrent(core: Core): () => boolean {
     return () => !this.#lifecycle.isClosed && this.#lifecycle.need().core === core;
   }
@@ -490,9 +496,4 @@ export class LocalFrontier implements Frontier {
       parent: 0,
     });
   }
-}
-
-/** Sets that come without a version are counted. */
-function nextVersion(version: number | string): number {
-  return typeof version === "number" ? version + 1 : 1;
 }

@@ -29,7 +29,7 @@ import type { Frontier, FrontierOptions } from "../types/frontier-types.ts";
 export async function openFrontier<Data = unknown>(
   options?: FrontierOptions,
 ): Promise<Frontier<Data>> {
-  // What requests carry is the caller's to say: nothing looks at it here.
+  // The caller chooses the type of data; no code here reads it.
   return LocalFrontier.open(settingsOf(options)) as Promise<unknown> as Promise<Frontier<Data>>;
 }
 

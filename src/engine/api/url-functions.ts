@@ -71,8 +71,7 @@ export function canonicalizeMany(
   const keys: (string | undefined)[] = list.slice();
   for (let start = 0; start < list.length; start += batch.count) {
     batchLoad(batch, list, start);
-    batchParse(batch);
-    batchKey(batch, normal);
+    batchKey(batchParse(batch), normal);
     batchChangedStrings(batch, keys);
   }
   batchForget(batch);

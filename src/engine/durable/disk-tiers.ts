@@ -70,7 +70,7 @@ export class DiskTiers {
     return this.#next;
   }
 
-  /** Those that were prepared take over. The word of it is durable: whatever the disk says, it is done. */
+  /** Those that were prepared take over. The entry of it is durable: whatever the disk answers, it is done. */
   replace(): void {
     const before = this.#open as OpenDiskTiers;
     this.#open = this.#next as OpenDiskTiers;
@@ -90,7 +90,7 @@ export class DiskTiers {
     return createColdTier({ kernel, directory: this.#seen, identity, files, after });
   }
 
-  /** A frontier begins, whatever stands there: what an earlier one left says nothing to it. */
+  /** A frontier begins, whatever stands there: what an earlier one left means nothing to it. */
   begin(): void {
     this.close(true);
   }

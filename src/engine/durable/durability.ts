@@ -17,13 +17,7 @@ import { logAllGroups } from "../../frontier/politeness/group-clocks.ts";
 import { addressOf } from "../../frontier/politeness/host-groups.ts";
 import { hostsCarried } from "../../frontier/politeness/carry-host-clocks.ts";
 import { LOG_HOST_ALL } from "../../frontier/records/transition-log.ts";
-import {
-  DIGEST_BYTES,
-  digestPath,
-  digestPaths,
-  VISITED_NOTE,
-  writeDigests,
-} from "../../persistence/transfer/digest-file.ts";
+import { digestPaths, VISITED_NOTE } from "../../persistence/transfer/digest-file.ts";
 import { diskFault } from "../../persistence/files.ts";
 import { keepNewestGenerations } from "../../persistence/directory/retention.ts";
 import { isFailureNote } from "../../persistence/journal/failure-note.ts";
@@ -31,7 +25,7 @@ import { Journal } from "../../persistence/journal/journal.ts";
 import { JournalLog } from "../../persistence/journal/journal-log.ts";
 import { giveLock, type Lock } from "../../persistence/directory/directory-lock.ts";
 import { createNames, type Names, spillNames } from "../../persistence/journal/nameless-records.ts";
-import { packr, packState } from "../../persistence/msgpack.ts";
+import { packState } from "../../persistence/msgpack.ts";
 import {
   type Identity,
   markDiscarded,
@@ -53,7 +47,7 @@ import type { RecordArchive } from "../records/record-archive.ts";
 import type { DiskTiers } from "./disk-tiers.ts";
 import type { Settings } from "../options/normalize-options.ts";
 import type { Report, SnapshotInfo } from "../types/frontier-types.ts";
-import type { VisitedNote } from "../intake/scrapy-digests.ts";
+import { removeVisitedBefore, writeVisited } from "./visited-digests.ts";
 
 /** A segment of this size ends, so that a recovery never reads a greater one whole into memory. */
 const SEGMENT_BYTES = 64 * 1024 * 1024;
@@ -148,14 +142,10 @@ export class Durability {
   /** Digests that count as seen from here on, those before them included; durable when it resolves. */
   async keepVisited(digests: Uint8Array): Promise<void> {
     const { place } = this.#parts;
-    const packed = this.#notes.get(VISITED_NOTE);
-    const before = packed === undefined ? 0 : (packr.unpack(packed) as VisitedNote).serial;
-    writeDigests(place, before + 1, digests);
-    this.#note(VISITED_NOTE, { serial: before + 1, count: digests.length / DIGEST_BYTES });
+    const note = writeVisited(place, this.#notes.get(VISITED_NOTE), digests);
+    this.#note(VISITED_NOTE, note);
     await this.flush();
-    // Files of generations before it: nobody names them any more.
-    const own = digestPath(place, before + 1);
-    for (const path of digestPaths(place)) if (path !== own) place.files.remove(path);
+    removeVisitedBefore(place, note);
   }
 
   /** Closes a call: what it said is one entry. Throws in mode `sync` when it is not durable (I1). */
@@ -171,6 +161,9 @@ export class Durability {
       if (!isDurable) throw this.#journal.fault as FrontierError;
       this.#keep();
       this.#flushedAt = nowMs;
+      // For the next call to write: this one has reserved no bytes for them.
+      this.#parts.failures.logPages(log, false);
+      log.end();
       this.#endSegment();
     } else if (this.#journal.heldBytes > 0) this.#arm();
     const grown = this.#journal.total - this.#totalAtSnapshot;
@@ -201,7 +194,7 @@ export class Durability {
     return this.#journal.fault !== undefined && this.refuses(0);
   }
 
-  /** Throws what the disk says to a call that would change something. */
+  /** Throws the disk's error at a call that would change something. */
   need(bytes: number): void {
     if (this.refuses(bytes)) throw this.#journal.fault as FrontierError;
   }
@@ -292,7 +285,6 @@ export class Durability {
     if (isDiscard || !this.#isOwed) this.#isSnapshotBroken = true;
     await this.#snapshotting?.catch(() => undefined);
     if (!isDiscard) {
-      this.#parts.failures.logPages(this.#log);
       do await this.flush();
       while (!this.#journal.isSettled);
     }
@@ -315,7 +307,7 @@ export class Durability {
       names,
       frames: this.#frames,
       listener: this.#parts.archive,
-      onGroup: () => this.#journal.relieve(),
+      onGroup: () => this.#relieve(log),
       onBreak: () => {
         this.#isSnapshotBroken = true;
       },
@@ -326,6 +318,13 @@ export class Durability {
     core.log = log;
     if (core.spilling !== undefined) core.spilling.spill.names = spillNames(names, false);
     return log;
+  }
+
+  /** Writes a full frame, with the pages that its links were found on: a kill leaves no links without them. */
+  #relieve(log: JournalLog): void {
+    if (this.#journal.isFull && this.#parts.failures.logPages(log, true))
+      log.end(); // which calls this again
+    else this.#journal.relieve();
   }
 
   /** What was said in earlier calls is durable, or it throws what the disk said. */
@@ -385,7 +384,7 @@ export class Durability {
     journal.prepare().catch(() => undefined); // the old one goes on, and the next call tries again
   }
 
-  /** A fault is told once, when it begins; its end shows in the report and in pushes that are accepted. */
+  /** A fault is reported once, when it begins; its end shows in the report and in pushes that are accepted. */
   #reportFault(): void {
     const { fault } = this.#journal;
     if (fault?.code === this.#faultTold) return;
@@ -395,10 +394,11 @@ export class Durability {
     this.#parts.events.flush();
   }
 
-  /** What no transition says: counters, shares, the user's state. Only what changed is written. */
+  /** What no transition logs: counters, shares, the user's state. Only what changed is written. */
   #noteAll(): void {
     this.#note("counters", storedCounters(this.#core));
     this.#note("state", this.#parts.state());
+    this.#parts.failures.logPages(this.#log, true);
   }
 
   #note(name: string, value: unknown, log = this.#log): void {

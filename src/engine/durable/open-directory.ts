@@ -33,6 +33,7 @@ import { systemProcesses } from "../../persistence/directory/process-table.ts";
 import { recover, type Recovered } from "../../persistence/recovery/recover.ts";
 import { STANDALONE_SERIAL } from "../../persistence/snapshot/standalone-snapshot.ts";
 import { policyId } from "../../url/keys/key-policy.ts";
+import { setVisited } from "../intake/intake-context.ts";
 import { SEED_NOTES, type SeedNotes } from "../intake/rule-seeds.ts";
 import { Durability } from "./durability.ts";
 import type { EventHub } from "../event-hub.ts";
@@ -58,7 +59,7 @@ export interface OpenParts {
   readonly failures: FailureNotes;
   /** An empty runtime under a secret. */
   readonly make: (origin: RuntimeOrigin, tiers: DiskTiers) => Runtime;
-  /** The user's state, and what a file says of it. */
+  /** The user's state, and what a file holds of it. */
   readonly state: () => unknown;
   readonly setState: (state: Record<string, unknown>) => void;
 }
@@ -134,7 +135,7 @@ async function openAt(
   }
 }
 
-/** Does them all: what fails now follows from what failed first, which is told. */
+/** Does them all: what fails now follows from what failed first, which is thrown. */
 async function undo(steps: ReadonlyArray<() => void | Promise<void>>): Promise<void> {
   for (const step of steps) {
     try {
@@ -183,7 +184,7 @@ async function openLocked(
   const { core, intake } = runtime as Runtime;
   const seeded = contentOf(place.directory, 0, () => {
     applyFound(parts, core, found);
-    intake.visited = restoreScrapyDigests(place, found?.restoration.notes);
+    setVisited(intake, restoreScrapyDigests(place, found?.restoration.notes));
     return seededOf(found);
   });
   const durable = new Durability({
@@ -248,7 +249,7 @@ function noteOf(found: Recovered | undefined, name: string): unknown {
   return bytes === undefined ? undefined : packr.unpack(bytes);
 }
 
-/** What no entry of a record says. */
+/** What no entry of a record holds. */
 function applyNotes(
   parts: Pick<OpenParts, "setState">,
   core: Core,
@@ -303,7 +304,7 @@ export function resumedOf({ counters }: Core, { restoration, lost, damage }: Rec
 }
 
 /**
- * What stands in the journal since a snapshot. So short runs, none of which says enough for a snapshot, leave no journal without bound; a
+ * What stands in the journal since a snapshot. So short runs, none of which writes enough for a snapshot, leave no journal without bound; a
  * segment counts for so much at least that they leave no files without bound either.
  */
 function journalBytes(place: Place, snapshot: number, { snapshots }: Settings): number {

@@ -1,7 +1,7 @@
 /** Counters that are stored in a note, because no entry of a record holds them. */
 import type { Core } from "../../frontier/core.ts";
 
-/** Counts that no entry of a record tells. */
+/** Counts that no entry of a record holds. */
 export function storedCounters(core: Core): Record<string, unknown> {
   const { counters, hosts, leaseSequence, rules } = core;
   const { passes } = core.shares;

@@ -1,8 +1,8 @@
 /**
  * The accept hook: the user's hook, asked of a request that would be admitted but for budgets and room (API.md, `accept`). It is shown the
- * request as it would stand; it says yes or no, or changes priority and data.
+ * request as it would stand; it accepts or refuses, or changes priority and data.
  *
- *   I1  A hook that throws, or whose answer is none, refuses and is told as a fault: the rest of the batch goes on.
+ *   I1  A hook that throws, or whose answer is none, refuses and is reported as a fault: the rest of the batch goes on.
  */
 import { argument } from "../../base/argument-checks.ts";
 import { INTEGER, kind } from "../../base/fields.ts";
@@ -75,6 +75,7 @@ function rowView(
     attempt: 1,
     deliveries: 0,
     ...(extras.n === undefined ? {} : { handler: extras.n }),
+    ...(extras.u === undefined ? {} : { hostKey: extras.u }),
     data: admission.isVolatile ? (admission.volatileData ?? extras.d) : extras.d,
     ...(parent === 0 ? {} : { parent: parentFingerprint(core.store, parent) }),
   };

@@ -1,4 +1,5 @@
 /** IntakeContext: what every push works with: the core, one batch of URLs, the user's hook and the listeners. One per runtime. */
+import { MODE_DIGESTS, MODE_HOOK } from "../../frontier/admission/admission-mode.ts";
 import type { Core } from "../../frontier/core.ts";
 import type { SeenFilter } from "../../structures/threads/seen-filter.ts";
 import type { UrlBatch } from "../../url/batch/batch-memory.ts";
@@ -23,6 +24,41 @@ export interface IntakeContext {
   isBusy: boolean;
   /** Told of what plain batches admitted, while workers decide about links by themselves. */
   filter: SeenFilter | undefined;
-  /** What another program saw before: looked at beside the seen-set. */
-  visited: ScrapyDigests | undefined;
+  /** What another program saw before: looked at beside the seen-set. `setVisited` writes it. */
+  readonly visited: ScrapyDigests | undefined;
+  /** What the hook and digests ask of admission: MODE_HOOK, MODE_DIGESTS. */
+  readonly mode: number;
+}
+
+/** The hook is asked from now on, or not. */
+export function withHook(intake: IntakeContext, accept: IntakeContext["accept"]): IntakeContext {
+  const mode = (intake.mode & ~MODE_HOOK) | (accept === undefined ? 0 : MODE_HOOK);
+  return { ...intake, accept, mode };
+}
+
+/** Digests of another program count as seen from now on, or none do. */
+export function setVisited(intake: IntakeContext, visited: ScrapyDigests | undefined): void {
+  const mode = (intake.mode & ~MODE_DIGESTS) | (visited === undefined ? 0 : MODE_DIGESTS);
+  Object.assign(intake, { visited, mode });
+}
+
+/** What rules, hooks and listeners ask of a batch. */
+export function modeOf({ core, events, mode }: IntakeContext): number {
+  return core.mode | events.mode | mode;
+}
+
+/** What is the same for all rows of a push. */
+export interface PushContext {
+  readonly nowMs: number;
+  readonly isOutside: boolean;
+  /** Seeds that come again: what is over starts anew, what is on its way is a duplicate. */
+  readonly isAgain?: boolean;
+  /** Depth that the engine sets; undefined: the request's own. */
+  readonly depth: number | undefined;
+  /** Handle of the parent's fingerprint, or 0. */
+  readonly parent: number;
+  /** Each row has a parent of its own, which the scratch names. */
+  readonly hasParents?: boolean;
+  /** Redirects behind each of them; undefined: none. */
+  readonly redirects?: number;
 }

@@ -8,63 +8,53 @@
  *
  *   requests ─▶ load ─▶ parse ─▶ key ─▶ hash ─▶ (own identities) ─▶ admitRows ─▶ codes
  *
- * A slice of plain strings goes through as it is; a slice that holds a RequestInput, or meets a policy that looks at
- * more than URLs, carries an Admission per row.
+ * A slice has one mode (frontier/admission/admission-mode.ts); where that wants more than URLs, each row has an Admission.
  */
-import { type Admission, ruleOfRow } from "../../frontier/admission/admission-input.ts";
-import { admitRows, isPlain } from "../../frontier/admission/admit-batch.ts";
+import {
+  type Admission,
+  type BatchAdmission,
+  matchRules,
+  ruleOfRow,
+} from "../../frontier/admission/admission-input.ts";
+import {
+  MODE_ADMISSIONS,
+  MODE_EPOCHS,
+  MODE_HOOK,
+  MODE_REFUSED,
+  MODE_REQUESTS,
+  MODE_ROWS,
+  tightness,
+} from "../../frontier/admission/admission-mode.ts";
+import { admitRows, openAdmission } from "../../frontier/admission/admit-batch.ts";
 import { finishedView, isFinishedValue } from "../../frontier/records/finished-word.ts";
 import { seenCount, seenFind, seenTable } from "../../structures/seen/seen-set.ts";
 import type { RuleState } from "../../frontier/core.ts";
-import { matchRows } from "../../frontier/rules/match-rows.ts";
 import {
   VERDICT_DUPLICATE,
   VERDICT_FULL_MEMORY,
-  VERDICT_HOOK,
   VERDICT_MAX_FOUND,
   verdictOf,
 } from "../../frontier/admission/verdicts.ts";
 import { filterInsert, type SeenFilter } from "../../structures/threads/seen-filter.ts";
-import { hashBytes, wordAt } from "../../structures/store.ts";
+import { type MarkedJob, markedJob } from "../../structures/records/record-batch.ts";
+import { wordAt } from "../../structures/store.ts";
 import {
   batchAdmit,
   batchForget,
   batchLoad,
   batchParse,
-  NOT_INSERTED,
+  type BatchTarget,
+  NO_TARGET,
 } from "../../url/batch/url-batch.ts";
+import type { ParsedBatch } from "../../url/batch/batch-memory.ts";
 import { batchSettle } from "../../url/batch/key-and-hash.ts";
-import { identityBytes, isKeyOnly, keyOverride } from "../../url/keys/identity-bytes.ts";
 import type { NormalPolicy } from "../../url/keys/key-policy.ts";
-import {
-  BATCH_OK,
-  hashesOffset,
-  type Rows,
-  rowIsRewritten,
-  rowKeyText,
-  rowStatus,
-} from "../../url/batch/row-fields.ts";
-import { isHookFault, isMemoryFull } from "../../base/errors.ts";
-import { callAcceptHook } from "./accept-hook.ts";
-import { addExtras } from "./request-extras.ts";
-import { admissionOf } from "./split-request.ts";
-import type { IntakeContext } from "./intake-context.ts";
+import { BATCH_OK, hashesOffset, rowStatus } from "../../url/batch/row-fields.ts";
+import { isMemoryFull } from "../../base/errors.ts";
+import { type IntakeContext, modeOf, type PushContext } from "./intake-context.ts";
+import { acceptRow, admissionOfRow } from "./row-admission.ts";
 import type { RequestInput, PlainRequest } from "../types/frontier-types.ts";
-import { asksDigests, isInDigests } from "./scrapy-digests.ts";
 import { bookPushed, bookVerdict } from "../../frontier/records/ledger.ts";
-
-interface PushContext {
-  readonly nowMs: number;
-  readonly isOutside: boolean;
-  /** Seeds that come again: what is over starts anew, what is on its way is a duplicate. */
-  readonly isAgain?: boolean;
-  /** Depth that the engine sets; undefined: the request's own. */
-  readonly depth: number | undefined;
-  /** Handle of the parent's fingerprint, or 0. */
-  readonly parent: number;
-  /** Redirects behind each of them; undefined: none. */
-  readonly redirects?: number;
-}
 
 /** Gives every checked request its verdict code. */
 export function pushList(
@@ -74,105 +64,51 @@ export function pushList(
   most = list.length,
 ): Uint8Array {
   const codes = new Uint8Array(list.length);
-  const end = Math.min(most, list.length);
+  const taken = most < list.length ? list.slice(0, most) : list;
   intake.isBusy = true;
   try {
-    for (let start = 0; start < end; ) {
-      start += pushSlice(intake, list, { start, end, context, codes });
+    for (let start = 0; start < taken.length; ) {
+      start += pushSlice(intake, taken, { start, context, codes });
     }
   } finally {
     batchForget(intake.batch);
     intake.isBusy = false;
   }
-  if (end < list.length) {
-    codes.fill(VERDICT_MAX_FOUND, end);
-    refuse(intake, VERDICT_MAX_FOUND, list.length - end, list.slice(end));
+  if (taken.length < list.length) {
+    codes.fill(VERDICT_MAX_FOUND, taken.length);
+    refuse(intake, VERDICT_MAX_FOUND, list.length - taken.length, list.slice(taken.length));
   }
   return codes;
 }
 
 interface Slice {
-  start: number;
-  end: number;
-  context: PushContext;
-  codes: Uint8Array;
+  readonly start: number;
+  readonly context: PushContext;
+  readonly codes: Uint8Array;
 }
 
 /** One batch from `start`; returns how many requests it took. */
 function pushSlice(intake: IntakeContext, list: readonly PlainRequest[], slice: Slice): number {
-  const { batch, core, rows } = intake;
+  const { batch, core, events } = intake;
   const { start, context, codes } = slice;
-  const end = Math.min(slice.end, start + batch.area.capacity);
-  const isBare = !core.isSpecial && !intake.visited && context.redirects === undefined;
-  const isPlain = isBare && areStrings(list, start, end);
-  const inputs = isPlain ? undefined : inputsOf(list, start, end);
+  const end = Math.min(list.length, start + batch.area.capacity);
+  const mode = modeOf(intake) | modeOfRequests(list, start, end, context);
+  const inputs = (mode & MODE_ADMISSIONS) === 0 ? undefined : inputsOf(list, start, end);
   const urls = inputs === undefined ? (list as readonly string[]) : inputs.map(({ url }) => url);
-  const loaded = batchLoad(batch, urls, inputs === undefined ? start : 0);
-  const count = Math.min(loaded, end - start);
-  const ready = tryReady(intake, inputs, { loaded, count, context });
-  if (ready === undefined) {
+  const from = inputs === undefined ? start : 0;
+  const count = batchLoad(batch, urls, from);
+  if (!tryAdmit(intake, { start, context, codes, mode, inputs })) {
     codes.fill(VERDICT_FULL_MEMORY, start, start + count);
-    refuseFull(intake, VERDICT_FULL_MEMORY, list.slice(start, start + count));
+    refuse(intake, VERDICT_FULL_MEMORY, count, list.slice(start, start + count));
     return count;
   }
-  const { admissions, fresh, rowRules } = ready;
-  admitRows(core, {
-    rows,
-    count,
-    isMarked: fresh !== NOT_INSERTED,
-    nowMs: context.nowMs,
-    isOutside: context.isOutside,
-    depth: context.depth ?? 0,
-    parent: context.parent,
-    admissions,
-    rowRules,
-    hook:
-      intake.accept === undefined
-        ? undefined
-        : (row) => acceptRow(intake, { row, context, rowRules }, admissions?.[row]),
-    codes,
-    codesStart: start,
-  });
   // From outside each slice is an entry of its own; children belong to their page's.
   if (context.isOutside) core.log?.end();
-  if (intake.filter !== undefined && inputs === undefined) addToSeenFilter(intake, slice, count);
-  if (intake.events.wants.duplicate || intake.events.wants.rejected) {
-    const from = inputs === undefined ? start : 0;
-    const depthOf = (row: number): number => admissions?.[row]?.depth ?? context.depth ?? 0;
+  if ((events.mode & MODE_REFUSED) !== 0) {
+    const depthOf = (row: number): number => context.depth ?? inputs?.[row]?.depth ?? 0;
     reportRefused(intake, urls, { start, count, codes, from, depthOf });
   }
   return count;
-}
-
-/** Loaded rows, keyed and hashed. */
-interface Ready {
-  readonly rowRules: number;
-  readonly fresh: number;
-  readonly admissions: Admission[] | undefined;
-}
-
-/** Readies the loaded rows for admission; undefined, with nothing changed: memory has no room for their keys. */
-function tryReady(
-  intake: IntakeContext,
-  inputs: readonly RequestInput[] | undefined,
-  slice: { loaded: number; count: number; context: PushContext },
-): Ready | undefined {
-  const { core } = intake;
-  const { count, context } = slice;
-  try {
-    const table = tableFor(intake, inputs, slice);
-    const depth = inputs === undefined ? (context.depth ?? 0) : 0;
-    const rowRules = core.plain === undefined ? parseAndMatch(intake, depth) : 0;
-    const fresh = settle(intake, rowRules, table);
-    if (fresh > 0) seenCount(core.seen, fresh);
-    const admissions = inputs
-      ?.slice(0, count)
-      .map((input, row) => admit(intake, input, { row, context, rowRules }));
-    return { rowRules, fresh, admissions };
-  } catch (error) {
-    if (isMemoryFull(error)) return undefined;
-    throw error;
-  }
 }
 
 /** Links of several pages of one depth, whose parents the scratch names; their rows are loaded. */
@@ -185,45 +121,105 @@ interface Loaded {
   readonly codes: Uint8Array;
 }
 
-/** Whether links may be admitted by their rows alone: nobody wants to see, or be asked about, each. */
-export function isByRows({ core, accept, events, visited }: IntakeContext): boolean {
-  const isAsked = accept !== undefined || visited !== undefined;
-  return !core.isSpecial && !isAsked && !events.wants.duplicate && !events.wants.rejected;
+/** Admits the loaded rows, where the mode has nothing of MODE_SHOWN: what pushSlice does of plain strings. */
+export function pushLoaded(intake: IntakeContext, { codes, nowMs, depth, parent }: Loaded): void {
+  const { core, batch } = intake;
+  const context = { nowMs, depth, parent, isOutside: false, hasParents: true };
+  if (tryAdmit(intake, { start: 0, context, codes, mode: modeOf(intake), inputs: undefined }))
+    return;
+  codes.fill(VERDICT_FULL_MEMORY, 0, batch.count);
+  bookPushed(core, batch.count);
+  bookVerdict(core, VERDICT_FULL_MEMORY, batch.count);
 }
 
-/** Admits the loaded rows, under the conditions of isByRows: what pushSlice does of plain strings. */
-export function pushLoaded(intake: IntakeContext, { nowMs, depth, parent, codes }: Loaded): void {
+interface Admitting extends Slice {
+  /** What rules, hooks, listeners and requests ask. */
+  readonly mode: number;
+  /** One for each row, where the mode wants admissions. */
+  readonly inputs: readonly RequestInput[] | undefined;
+}
+
+/** Decides about the loaded rows; false, with nothing changed: memory has no room for their keys. */
+function tryAdmit(intake: IntakeContext, admitting: Admitting): boolean {
   const { batch, core, rows } = intake;
+  const { codes, context, inputs, start } = admitting;
+  const { hasParents = false, isOutside, nowMs, parent, depth = 0 } = context;
   const { count } = batch;
-  const context = { nowMs, isOutside: false, depth, parent };
-  const ready = tryReady(intake, undefined, { loaded: count, count, context });
-  if (ready === undefined) {
-    codes.fill(VERDICT_FULL_MEMORY, 0, count);
-    bookPushed(core, count);
-    bookVerdict(core, VERDICT_FULL_MEMORY, count);
-    return;
+  const mode = admitting.mode | tightness(core, { count, depth, isOutside });
+  let rowRules: number;
+  let marked: MarkedJob | undefined;
+  let admissions: Admission[] | undefined;
+  try {
+    const parsed = core.plain === undefined ? batchParse(batch) : undefined;
+    const depthOfAll = inputs === undefined ? depth : 0;
+    rowRules = parsed === undefined ? 0 : matchRules(core, rows, count, depthOfAll);
+    marked = settleLoaded(intake, context, { parsed, rowRules, mode });
+    admissions = inputs
+      ?.slice(0, count)
+      .map((input, row) => admissionOfRow(intake, input, { row, context, rowRules }));
+  } catch (error) {
+    if (isMemoryFull(error)) return false; // for keys that JavaScript makes: nothing is marked then
+    throw error;
   }
-  const { fresh, rowRules } = ready;
-  admitRows(core, {
+  const isHooked = (mode & MODE_HOOK) !== 0;
+  // One literal: a push of one URL would spend most of its time on spreads.
+  const admission: BatchAdmission = {
     rows,
     count,
-    isMarked: fresh !== NOT_INSERTED,
+    mode,
     nowMs,
-    isOutside: false,
+    isOutside,
     depth,
     parent,
-    hasParents: true,
-    admissions: undefined,
+    hasParents,
+    admissions,
     rowRules,
-    hook: undefined,
+    hook: isHooked
+      ? (row) => acceptRow(intake, { row, context, rowRules }, admissions?.[row])
+      : undefined,
     codes,
-    codesStart: 0,
-  });
-  if (intake.filter !== undefined) addToSeenFilter(intake, { start: 0, codes, context }, count);
+    codesStart: start,
+  };
+  admitRows(core, admission, marked);
+  if (intake.filter !== undefined && inputs === undefined) {
+    addToSeenFilter(intake, admitting, count);
+  }
+  return true;
 }
 
-/** Tells the workers' filter which identities are seen, and how deep at most. */
-function addToSeenFilter(intake: IntakeContext, slice: Omit<Slice, "end">, count: number): void {
+interface Settling {
+  /** The loaded rows, where they were parsed and matched to rules; undefined: one rule takes them all. */
+  readonly parsed: ParsedBatch | undefined;
+  readonly rowRules: number;
+  readonly mode: number;
+}
+
+/**
+ * Keys and hashes the rows, and marks those that nothing but the seen-set decides about: their job, or undefined with nothing marked. Throws
+ * MEMORY_FULL with nothing changed: there is no room for their keys.
+ */
+function settleLoaded(
+  intake: IntakeContext,
+  context: PushContext,
+  settling: Settling,
+): MarkedJob | undefined {
+  const { core, rows } = intake;
+  const { mode, rowRules } = settling;
+  // No host may have to come back from disk first.
+  const isKernels = (mode & (MODE_ROWS | MODE_EPOCHS)) === 0 && core.hosts.spilled === 0;
+  const table = isKernels ? seenTable(core.seen) : 0;
+  if (table === 0) {
+    settle(intake, settling, NO_TARGET);
+    return undefined;
+  }
+  const job = openAdmission(core, rows, rowRules, context);
+  const fresh = settle(intake, settling, { table, job });
+  if (fresh > 0) seenCount(core.seen, fresh);
+  return markedJob(job, fresh);
+}
+
+/** Adds to the workers' filter which identities are seen, and how deep at most. */
+function addToSeenFilter(intake: IntakeContext, slice: Slice, count: number): void {
   const { rows, core } = intake;
   const filter = intake.filter as SeenFilter;
   const { start, codes, context } = slice;
@@ -237,118 +233,43 @@ function addToSeenFilter(intake: IntakeContext, slice: Omit<Slice, "end">, count
   }
 }
 
-/** The table that the kernel may insert a whole slice into, or 0: where a row may yet be refused for another reason. */
-function tableFor(
-  intake: IntakeContext,
-  inputs: readonly RequestInput[] | undefined,
-  slice: { loaded: number; count: number; context: PushContext },
-): number {
-  const { core, accept } = intake;
-  if (core.isSegmented) return 0; // their hashes are salted first
-  if (inputs !== undefined || accept !== undefined || slice.loaded !== slice.count) return 0;
-  const { isOutside, depth = 0 } = slice.context;
-  const outline = { admissions: undefined, hook: undefined, depth, isOutside, count: slice.count };
-  return isPlain(core, outline) ? seenTable(core.seen) : 0;
-}
-
-/** Parses the loaded rows and finds each its rule; where their rule queues are noted until the next batch. */
-function parseAndMatch({ batch, core, rows }: IntakeContext, depth: number): number {
-  batchParse(batch);
-  return matchRows(core, rows, batch.count, depth);
-}
-
 /** Keys and hashes the rows under the policies of their rules; how many the kernel found new, or NOT_INSERTED. */
-function settle(intake: IntakeContext, rowRules: number, table: number): number {
+function settle(
+  intake: IntakeContext,
+  { parsed, rowRules }: Settling,
+  target: BatchTarget,
+): number {
   const { batch, core } = intake;
-  if (rowRules === 0) return batchAdmit(batch, keyOf(core.plain as RuleState), table);
-  const policyOf = (row: number): NormalPolicy => keyOf(ruleOfRow(core, rowRules, row));
-  if (core.soleKey !== undefined) return batchSettle(batch, core.soleKey, policyOf, table);
+  if (parsed === undefined) return batchAdmit(batch, (core.plain as RuleState).key, target);
+  const policyOf = (row: number): NormalPolicy => ruleOfRow(core, rowRules, row).key;
+  if (core.soleKey !== undefined) return batchSettle(parsed, core.soleKey, policyOf, target);
   let sole: NormalPolicy | undefined;
   for (let row = 0; row < batch.count; row++) {
     if (rowStatus(intake.rows, row) !== BATCH_OK) continue;
     const policy = policyOf(row);
-    if (sole !== undefined && policy !== sole) return batchSettle(batch, undefined, policyOf, 0);
+    if (sole !== undefined && policy !== sole)
+      return batchSettle(parsed, undefined, policyOf, NO_TARGET);
     sole = policy;
   }
-  return batchSettle(batch, sole ?? intake.key, policyOf, table);
+  return batchSettle(parsed, sole ?? intake.key, policyOf, target);
 }
 
-function keyOf({ key }: RuleState): NormalPolicy {
-  return key;
-}
-
-function areStrings(list: readonly PlainRequest[], start: number, end: number): boolean {
+/** MODE_REQUESTS where some request from `start` on is more than a string. */
+function modeOfRequests(
+  list: readonly PlainRequest[],
+  start: number,
+  end: number,
+  { redirects }: PushContext,
+): number {
+  if (redirects !== undefined) return MODE_REQUESTS;
   for (let index = start; index < end; index++) {
-    if (typeof list[index] !== "string") return false;
+    if (typeof list[index] !== "string") return MODE_REQUESTS;
   }
-  return true;
+  return 0;
 }
 
 function inputsOf(list: readonly PlainRequest[], start: number, end: number): RequestInput[] {
   return list.slice(start, end).map((one) => (typeof one === "string" ? { url: one } : one));
-}
-
-/** A row of the batch in hand. */
-interface RowContext {
-  readonly row: number;
-  readonly context: PushContext;
-  readonly rowRules: number;
-}
-
-/** The Admission of a row; writes the hash of an identity that is more than the URL's key. */
-function admit(intake: IntakeContext, input: RequestInput, asked: RowContext): Admission {
-  const { rows, core } = intake;
-  const { row, context, rowRules } = asked;
-  if (rowStatus(rows, row) !== BATCH_OK) return admissionOf(input, intake.key, context.depth);
-  const rule = ruleOfRow(core, rowRules, row);
-  const policy = rule.key;
-  const admission = admissionOf(input, policy, context.depth);
-  if (context.isAgain === true) admission.dedup = "again";
-  const override = keyOverride(input, policy);
-  if (isHookFault(override)) {
-    intake.events.hookFault("keyOf", override.cause, input.url);
-    admission.verdict ??= VERDICT_HOOK;
-    return admission;
-  }
-  if (override !== undefined || !isKeyOnly(input, policy)) {
-    const bytes = identityBytes(override ?? rowKeyText(rows, row), input, policy);
-    hashBytes(core.store, bytes, hashesOffset(rows) + row * 8);
-  }
-  const { visited } = intake;
-  if (visited !== undefined && override === undefined && asksDigests(admission, rule)) {
-    if (isInDigests(visited, input, rowKeyText(rows, row))) admission.verdict ??= VERDICT_DUPLICATE;
-  }
-  const key = keyToKeep({ policy, rows }, input, row, override);
-  if (key !== undefined) admission.blob = addExtras(admission.blob, { k: key });
-  if (context.redirects !== undefined) {
-    admission.blob = addExtras(admission.blob, { r: context.redirects });
-  }
-  return admission;
-}
-
-/** The key a request was admitted under, where what a lease carries would not give it back. */
-function keyToKeep(
-  { policy, rows }: { policy: NormalPolicy; rows: Rows },
-  input: RequestInput,
-  row: number,
-  override: string | undefined,
-): string | undefined {
-  if (input.key !== undefined) return undefined; // kept already
-  if (override !== undefined) return override; // keyOf may look at what no lease shows
-  if (policy.profile === "canonical") return undefined;
-  const isOther = policy.visit === "canonical" || rowIsRewritten(rows, row);
-  return isOther ? rowKeyText(rows, row) : undefined;
-}
-
-/** Asks the user's hook about a row that would be admitted; undefined: refused. */
-function acceptRow(
-  intake: IntakeContext,
-  { row, context, rowRules }: RowContext,
-  given: Admission | undefined,
-): Admission | undefined {
-  const rule = ruleOfRow(intake.core, rowRules, row);
-  const admission = given ?? admissionOf({ url: "" }, rule.key, context.depth);
-  return callAcceptHook(intake, { row, rule, admission, parent: context.parent });
 }
 
 interface RefusalContext {
@@ -360,12 +281,16 @@ interface RefusalContext {
   depthOf(row: number): number;
 }
 
-function reportRefused(intake: IntakeContext, urls: readonly string[], told: RefusalContext): void {
+function reportRefused(
+  intake: IntakeContext,
+  urls: readonly string[],
+  refused: RefusalContext,
+): void {
   const { events } = intake;
-  for (let row = 0; row < told.count; row++) {
-    const code = told.codes[told.start + row] as number;
-    const url = urls[told.from + row] as string;
-    if (code === VERDICT_DUPLICATE) reportDuplicate(intake, url, row, told.depthOf(row));
+  for (let row = 0; row < refused.count; row++) {
+    const code = refused.codes[refused.start + row] as number;
+    const url = urls[refused.from + row] as string;
+    if (code === VERDICT_DUPLICATE) reportDuplicate(intake, url, row, refused.depthOf(row));
     else {
       const { admitted, status, reason } = verdictOf(code);
       if (!admitted) events.rejected(url, reason ?? status);
@@ -373,7 +298,7 @@ function reportRefused(intake: IntakeContext, urls: readonly string[], told: Ref
   }
 }
 
-/** A page that is done keeps its depth: that there is a shorter way to it is told, since nobody goes it. */
+/** A page that is done keeps its depth: a shorter way to it is reported, since no visit follows it. */
 function reportDuplicate(
   { core, events, rows }: IntakeContext,
   url: string,
@@ -400,20 +325,11 @@ export function refuseAll(
   code: number,
   list: readonly PlainRequest[],
 ): Uint8Array {
-  refuseFull(intake, code, list);
+  refuse(intake, code, list.length, list);
   return new Uint8Array(list.length).fill(code);
 }
 
-function refuseFull(intake: IntakeContext, code: number, list: readonly PlainRequest[]): void {
-  bookPushed(intake.core, list.length);
-  bookVerdict(intake.core, code, list.length);
-  if (intake.events.wants.rejected) {
-    const reason = verdictOf(code).reason as string;
-    for (const one of list) intake.events.rejected(typeof one === "string" ? one : one.url, reason);
-  }
-}
-
-/** Counts requests that no batch has seen, and tells of those that have a URL. */
+/** Counts requests that no batch has seen, and reports those that have a URL. */
 export function refuse(
   intake: IntakeContext,
   code: number,

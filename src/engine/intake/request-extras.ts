@@ -1,9 +1,9 @@
 /**
  * Request extras: the optional part of a request as msgpack, and back.
  *
- *   extras = { m?: method, b?: body, h?: headers, n?: handler, k?: own key, d?: data, r?: redirects behind it }
+ *   extras = { m?: method, b?: body, h?: headers, n?: handler, k?: own key, u?: own host key, d?: data, r?: redirects behind it }
  *
- * Only what is given is written; data comes back equal or the request is refused as unserializable: whoever packs
+ * Only what is given is written; data comes back equal or the request is refused as unserializable: the caller that packs
  * has looked at every value before (base/serializable.ts).
  */
 import type { Finding } from "../../base/serializable.ts";
@@ -15,6 +15,7 @@ export interface Extras {
   h?: Record<string, string>;
   n?: string;
   k?: string;
+  u?: string;
   d?: unknown;
   r?: number;
 }
@@ -22,7 +23,7 @@ export interface Extras {
 /** A request that is a URL and nothing more. */
 export const NO_EXTRAS: Extras = Object.freeze({});
 
-/** Packs them; `found` in their data by whoever has just looked, else −0 is looked for. */
+/** Packs them; `found` in their data by a caller that has just looked, else −0 is looked for. */
 export function packExtras(
   extras: Extras,
   found: Finding = extras.d === undefined ? "plain" : "zeros",

@@ -19,6 +19,7 @@ const FIELDS = [
   "notBefore",
   "epoch",
   "key",
+  "hostKey",
   "dedup",
   "start",
   "handler",
@@ -31,6 +32,8 @@ const FIELDS = [
 const TOKEN = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
 
 const CONTROL = /[\0\r\n]/;
+
+const HOST_KEY_BYTES_MAX = 4_096;
 
 /** Latest and earliest time a Date can hold. */
 const TIME_MS_MAX = 8.64e15;
@@ -47,7 +50,7 @@ export function readRequest(request: unknown, name = "request", index?: number):
   return input;
 }
 
-/** The same with fields that stand in for those that it does not give. */
+/** The same, with `fields` for those that the request does not set. */
 export function readRequestWith(request: unknown, fields: unknown): PlainRequest {
   const read = readRequest(request);
   if (fields === undefined) return read;
@@ -93,7 +96,7 @@ export function withoutUrls(given: unknown): unknown {
     const { url } = given as { url?: unknown };
     return isMadeBy(url, URL) ? { ...given, url: url.href } : given;
   } catch {
-    return given; // whoever reads it says why it can not be read
+    return given; // its reader reports why it cannot be read
   }
 }
 
@@ -222,6 +225,10 @@ function takeRareField(
       if (typeof value !== "string") return "a string";
       input.key = value;
       return undefined;
+    case "hostKey":
+      if (!isHostKey(value)) return "a well-formed string of 1 to 4,096 bytes";
+      input.hostKey = value;
+      return undefined;
     case "handler":
       if (typeof value !== "string") return "a string";
       if (!value.isWellFormed()) return "a well-formed string";
@@ -251,6 +258,11 @@ function takeRareField(
 function at(name: string, index: number | undefined, field?: string): string {
   const one = index === undefined ? name : `${name}[${index}]`;
   return field === undefined ? one : `${one}.${field}`;
+}
+
+function isHostKey(value: unknown): value is string {
+  if (typeof value !== "string" || value === "" || !value.isWellFormed()) return false;
+  return Buffer.byteLength(value) <= HOST_KEY_BYTES_MAX;
 }
 
 function isWhole(value: unknown, least: number): boolean {

@@ -130,7 +130,7 @@ export class RuleSeeds {
     this.#seedings.push({ id, isAgain, urls, taken: passed, left: [], isIn: passed });
   }
 
-  /** One note for all of them: it tells the times of every rule. */
+  /** One note for all of them: it holds the times of every rule. */
   #note(core: Core): void {
     if (core.log === undefined) return;
     const { notes } = this;

@@ -19,6 +19,7 @@ import {
   digestPaths,
   digestStarts,
   readDigests,
+  sortDigests,
   VISITED_NOTE,
 } from "../../persistence/transfer/digest-file.ts";
 import { packr } from "../../persistence/msgpack.ts";
@@ -31,7 +32,7 @@ export interface ScrapyDigests {
   readonly starts: Uint32Array;
 }
 
-/** What the note says. */
+/** What the note holds. */
 export interface VisitedNote {
   readonly serial: number;
   readonly count: number;
@@ -41,11 +42,17 @@ export function createScrapyDigests(digests: Uint8Array): ScrapyDigests {
   return { digests, starts: digestStarts(digests) };
 }
 
+/** Those that count as seen, and more of them. */
+export function joinDigests(visited: ScrapyDigests | undefined, more: Uint8Array): ScrapyDigests {
+  const before = visited?.digests ?? new Uint8Array(0);
+  return createScrapyDigests(sortDigests(Buffer.concat([before, more])));
+}
+
 export function digestCount(visited: ScrapyDigests | undefined): number {
   return visited === undefined ? 0 : visited.digests.length / DIGEST_BYTES;
 }
 
-/** What the notes of a directory name; files that nobody names go. Throws SNAPSHOT_CORRUPT. */
+/** What the notes of a directory name; files without a name there are removed. Throws SNAPSHOT_CORRUPT. */
 export function restoreScrapyDigests(
   place: Place,
   notes: ReadonlyMap<string, Uint8Array> | undefined,

@@ -33,6 +33,7 @@ export function admissionOf(
     blob: packed === null ? packOf(extrasOf(input, false), "plain") : packed,
     isVolatile,
     epoch: input.epoch,
+    hostKey: input.hostKey,
     volatileData: isPackable ? undefined : input.data,
   };
 }
@@ -64,17 +65,19 @@ export function requestOf(url: string, { m, b, h, k }: Extras): RequestInput {
 
 /** The optional part, or undefined when there is none. Also kept: the key that no URL gives back. */
 function extrasOf(input: RequestInput, isPackable: boolean): Extras | undefined {
-  const { method, body, headers, handler, key } = input;
+  const { method, body, headers, handler, key, hostKey } = input;
   const data = isPackable ? input.data : undefined;
   const isBare = body === undefined && headers === undefined && data === undefined;
+  const isKeyless = key === undefined && hostKey === undefined;
   const isGet = method === undefined || method === "GET";
-  if (isBare && isGet && handler === undefined && key === undefined) return undefined;
+  if (isBare && isGet && handler === undefined && isKeyless) return undefined;
   const extras: Extras = {};
   if (!isGet) extras.m = method;
   if (body !== undefined) extras.b = typeof body === "string" ? Buffer.from(body, "utf8") : body;
   if (headers !== undefined) extras.h = headers;
   if (handler !== undefined) extras.n = handler;
   if (key !== undefined) extras.k = key.toWellFormed();
+  if (hostKey !== undefined) extras.u = hostKey;
   if (data !== undefined) extras.d = data;
   return extras;
 }

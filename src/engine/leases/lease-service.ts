@@ -17,13 +17,14 @@ import {
 } from "../../base/argument-checks.ts";
 import { FrontierError, misuse } from "../../base/errors.ts";
 import { isMadeBy } from "../../base/type-guards.ts";
-import { type Core, ruleOf } from "../../frontier/core.ts";
+import { type Core, ruleOf, type SteppedMs } from "../../frontier/core.ts";
 import {
   countLate,
   extend,
   fail,
   finish,
   isLive,
+  leaseChosen,
   leaseNext,
   release,
   retry,
@@ -53,12 +54,7 @@ import {
   recordParent,
   recordPriority,
 } from "../../structures/records/record.ts";
-import {
-  recordUrl,
-  SCRATCH_ROWS,
-  scratchHandle,
-  scratchUrls,
-} from "../../structures/records/kernel-scratch.ts";
+import { recordUrl, SCRATCH_ROWS, scratchUrls } from "../../structures/records/kernel-scratch.ts";
 import type { Extras } from "../intake/request-extras.ts";
 import { journalBytesBound, pushList, refuse } from "../intake/push-requests.ts";
 import { type LeaseActions, NO_RESULT, storeFingerprint, RecordLease } from "./record-lease.ts";
@@ -105,7 +101,7 @@ export class LeaseService implements LeaseActions {
   }
 
   /** At most `max` leases at `nowMs`, in order. */
-  take(core: Core, max: number, nowMs: number): RecordLease[] {
+  take(core: Core, max: number, nowMs: SteppedMs): RecordLease[] {
     const leases: RecordLease[] = [];
     let misses = 0;
     while (leases.length < max) {
@@ -126,8 +122,30 @@ export class LeaseService implements LeaseActions {
     return leases;
   }
 
+  /** At most `max` leases of one host, or of any for 0, for a time of their own. */
+  takeChosen(
+    core: Core,
+    max: number,
+    chosen: { host: number; leaseMs: number },
+    nowMs: SteppedMs,
+  ): RecordLease[] {
+    const leases: RecordLease[] = [];
+    try {
+      for (let lease = new RecordLease(this); leases.length < max; lease = new RecordLease(this)) {
+        if (!leaseChosen(core, chosen, nowMs, lease)) break;
+        leases.push(lease);
+      }
+    } catch (error) {
+      if (leases.length === 0 || !(error instanceof FrontierError)) throw error;
+    }
+    this.#dress(core, leases, 0, nowMs);
+    for (const lease of leases) lease.deadline = nowMs + chosen.leaseMs;
+    evictAfter(core, leases.length, nowMs);
+    return leases;
+  }
+
   /** Leases up to `end` as far as the kernel can hand them out; how many. */
-  #takeMany(core: Core, leases: RecordLease[], end: number, nowMs: number): number {
+  #takeMany(core: Core, leases: RecordLease[], end: number, nowMs: SteppedMs): number {
     const made = leaseMany(core, nowMs, end - leases.length);
     const sequence = core.leaseSequence - made + 1;
     for (let index = 0; index < made; index++) {
@@ -139,8 +157,8 @@ export class LeaseService implements LeaseActions {
     return made;
   }
 
-  /** The next leases one by one, a few of them; false: no more may go. Throws what memory or disk says where there are none yet. */
-  #takeNext(core: Core, leases: RecordLease[], end: number, nowMs: number): boolean {
+  /** The next leases one by one, a few of them; false: no more may go. Throws the error of memory or disk where there are none yet. */
+  #takeNext(core: Core, leases: RecordLease[], end: number, nowMs: SteppedMs): boolean {
     const count = Math.min(TOUCHED_RULES, end - leases.length);
     touchNext(core, count);
     try {
@@ -150,7 +168,7 @@ export class LeaseService implements LeaseActions {
         leases.push(lease);
       }
     } catch (error) {
-      // Those that were made go out; the next poll is told.
+      // Those that were made go out; the next poll throws it.
       if (leases.length === 0 || !(error instanceof FrontierError)) throw error;
       return false;
     }
@@ -158,7 +176,7 @@ export class LeaseService implements LeaseActions {
   }
 
   /** What `take` would give. */
-  peek(core: Core, max: number, nowMs: number): RequestView[] {
+  peek(core: Core, max: number, nowMs: SteppedMs): RequestView[] {
     const room = core.limits.maxLeases - core.counters.leased;
     return peekRecords(core, Math.min(max, room), nowMs).map((record) => {
       const view = recordView(core, record);
@@ -345,10 +363,7 @@ export class LeaseService implements LeaseActions {
     const { scratch, store } = core;
     const deadlineMs = nowMs + core.limits.leaseMs;
     for (let start = from; start < leases.length; ) {
-      for (let at = start; at < leases.length; at++) {
-        scratchHandle(scratch, at - start, (leases[at] as RecordLease).record);
-      }
-      const urls = scratchUrls(scratch, leases.length - start);
+      const urls = scratchUrls(scratch, leases, start);
       if (urls.length === 0) urls.push(recordUrl(scratch, (leases[start] as RecordLease).record));
       for (const url of urls) (leases[start++] as RecordLease).url = url;
     }
@@ -372,7 +387,7 @@ export class LeaseService implements LeaseActions {
   }
 }
 
-/** Found things, those that are no requests apart: they are told as errors, the others go on. */
+/** Found things, those that are no requests apart: they are reported as errors, the others go on. */
 interface Sifted {
   readonly size: number;
   readonly good: readonly PlainRequest[];

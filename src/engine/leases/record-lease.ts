@@ -29,7 +29,7 @@ export interface LeaseActions {
   fingerprint(lease: RecordLease): string;
 }
 
-/** What `done()` without an argument says. */
+/** What `done()` without an argument means. */
 export const NO_RESULT: LeaseResult = Object.freeze({});
 const NO_OPTIONS: RetryOptions = Object.freeze({});
 
@@ -77,6 +77,10 @@ export class RecordLease implements Lease, HandOut {
 
   get handler(): string | undefined {
     return this.extras.n;
+  }
+
+  get hostKey(): string | undefined {
+    return this.extras.u;
   }
 
   get redirects(): number {

@@ -1,12 +1,13 @@
 /**
- * Redirect: the request that a redirected page goes on as. It is the same request at another URL, so what it says of itself
+ * Redirect: the request that a redirected page goes on as. It is the same request at another URL, so what it holds
  * goes along; whatever `change` names is taken instead.
  *
  *   goes along      data, handler, headers, start, volatile, own maxAttempts, own epoch, own priority (below);
  *                   a lease without identity (`dedup: 'skip'`, or older than a `forget`) goes on without one
  *   by the status   method and body, as fetch does it: 301, 302 and no status make a GET of a POST, 303 of all but HEAD,
- *                   anything else keeps both; without its body a request has no headers that tell of one
- *   stays behind    key and notBefore, which are of the old URL; `host`; on another origin what proves who asks
+ *                   anything else keeps both; without its body a request has no headers that describe one
+ *   stays behind    key and notBefore, which are of the old URL; `host`; on another origin what proves who asks; on another
+ *                   host the own host key
  *
  *   I1  Depth, parent and the count of redirects are the engine's and never said here.
  *   I2  A priority that is only the rule's stays the rule's: another rule may take the new URL.
@@ -31,6 +32,7 @@ import {
   recordPriority,
 } from "../../structures/records/record.ts";
 import { isExempt } from "../../url/keys/identity-bytes.ts";
+import { hostOfUrl } from "../../url/parsing/host-of-url.ts";
 import type { IntakeContext } from "../intake/intake-context.ts";
 import { findIdentity } from "../queries/find-identity.ts";
 import type { RecordLease } from "./record-lease.ts";
@@ -38,18 +40,18 @@ import { requestOf } from "../intake/split-request.ts";
 import { readDefaults } from "../intake/request-fields.ts";
 import type { RedirectChange, RequestInput } from "../types/frontier-types.ts";
 
-/** What headers of this name tell of goes with the body. */
+/** What headers of this name describe goes with the body. */
 const OF_BODY = /^content-(encoding|language|length|location|type)$/i;
 /** Never another server's to see. */
 const OF_ORIGIN = /^(authorization|cookie|proxy-authorization)$/i;
 
-/** What a redirect says, checked; whatever runs the caller's code has run. */
+/** What a redirect asks, checked; whatever runs the caller's code has run. */
 interface Redirect {
   readonly status: number;
   readonly change: Partial<RequestInput>;
 }
 
-/** What fetch does when nobody says. */
+/** What fetch does by default. */
 const FOUND = 302;
 const NO_CHANGE: Redirect = Object.freeze({ status: FOUND, change: Object.freeze({}) });
 
@@ -63,7 +65,7 @@ const readChange = argument<{ [K in keyof RedirectChange]?: unknown } & { status
     // The rest is read as a request's fields are.
     ...{ method: ANYTHING, body: ANYTHING, headers: ANYTHING, priority: ANYTHING, key: ANYTHING },
     ...{ notBefore: ANYTHING, epoch: ANYTHING, dedup: ANYTHING, start: ANYTHING, data: ANYTHING },
-    ...{ handler: ANYTHING, maxAttempts: ANYTHING, volatile: ANYTHING },
+    ...{ handler: ANYTHING, hostKey: ANYTHING, maxAttempts: ANYTHING, volatile: ANYTHING },
   },
 );
 
@@ -80,7 +82,12 @@ export function redirected(
   { url, status, change }: Redirect & { url: string },
   nowMs: number,
 ): RequestInput {
-  return { ...kept(intake, lease, nowMs), ...sent(lease, url, status), ...change, url };
+  const { hostKey, host } = lease;
+  const isKept =
+    hostKey !== undefined && URL.canParse(url) && hostOfUrl(new URL(url).href) === host;
+  const own = isKept ? { hostKey } : {};
+  const wire = sentAlong(lease, url, status);
+  return { ...kept(intake, lease, nowMs), ...own, ...wire, ...change, url };
 }
 
 /** What the frontier keeps of it. */
@@ -108,7 +115,11 @@ function kept(intake: IntakeContext, lease: RecordLease, nowMs: number): Partial
 }
 
 /** What goes over the wire. */
-function sent(lease: RecordLease, url: string, status: number): Partial<RequestInput> {
+export function sentAlong(
+  lease: Pick<RecordLease, "body" | "headers" | "method" | "url"> & { extras: { m?: string } },
+  url: string,
+  status: number,
+): Partial<RequestInput> {
   const { body, headers } = lease;
   const method = lease.method.toUpperCase();
   const isGot = status === 303 ? method !== "GET" && method !== "HEAD" : isPosted(method, status);
@@ -132,7 +143,7 @@ function isPosted(method: string, status: number): boolean {
   return method === "POST" && (status === 301 || status === FOUND);
 }
 
-/** Its own priority before its depth counts, moved as its rule says of redirects; undefined: it has none (I2). */
+/** Its own priority before its depth counts, moved as its rule asks of redirects; undefined: it has none (I2). */
 function priorityOf(core: Core, record: number): number | undefined {
   const { policy } = ruleOf(core, record);
   if (policy.redirectSet !== undefined) return policy.redirectSet;

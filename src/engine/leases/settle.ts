@@ -7,7 +7,7 @@
  *   anything else                 fail
  */
 import { createSystemClock } from "../../base/clock.ts";
-import { RETRY_STATUSES, retryAfterMs } from "../../base/duration.ts";
+import { RETRY_STATUSES, retryAfterMs } from "../../base/time/duration.ts";
 import type { LeaseResult, RedirectChange } from "../../base/request-types.ts";
 import type { AsyncLease } from "../types/async-frontier.ts";
 import type { Outcome, RetryOptions } from "../types/frontier-types.ts";
@@ -45,10 +45,9 @@ const NOT_MODIFIED = 304;
  * Ends a lease by an HTTP answer: 2xx finishes the page with `result`, a redirect continues at its
  * `Location`, 408, 425, 429 and faults of the server are tried again, anything else fails with `status <number>`.
  *
- * Costs one call of the lease, two for a redirect. Returns `late` where the deadline has passed, and throws what the
- * lease's call throws. A `Retry-After` of an answer that is tried again blocks the host, up to an hour. With a lease of an
- * `AsyncFrontier` it returns a promise; in a worker, where the owner decides later, what was requested. Costs what the method of
- * the lease costs.
+ * Costs one call of the lease, two for a redirect. Returns `late` when the deadline has passed, and throws what the
+ * lease's call throws. The `Retry-After` of an answer that is tried again blocks the host, for an hour at most. With a
+ * lease of an `AsyncFrontier` it returns a promise; in a worker it returns what was requested, since the owner decides later.
  *
  * @example
  * const response = await fetch(lease.url, { redirect: "manual" });

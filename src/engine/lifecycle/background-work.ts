@@ -41,7 +41,7 @@ export class BackgroundWork {
     this.#clock = clock;
   }
 
-  /** A core begins with the rules that it has: no sweep of its own is told of. */
+  /** A core begins with the rules that it has: no sweep of its own is reported. */
   begin(core: Core, nowMs: number): void {
     this.#reportedSweep = core.sweep;
     this.seeds.resume(core);
@@ -88,7 +88,7 @@ export class BackgroundWork {
     }
   }
 
-  /** Moves between memory and disk, a slice of them; what the disk refused is told and tried again later. */
+  /** Moves between memory and disk, a slice of them; what the disk refused is reported and tried again later. */
   #moveToDisk(core: Core, nowMs: number): void {
     if (retryAt(this.#refusedAt, nowMs) > nowMs) return;
     try {

@@ -12,12 +12,12 @@
  */
 import { refusePromise } from "../../base/errors.ts";
 import type { Core } from "../../frontier/core.ts";
-import { heapCount } from "../../structures/ordering/heap.ts";
+import { heapPeekKey } from "../../structures/ordering/heap.ts";
 import type { RuleSeeds } from "../intake/rule-seeds.ts";
 import type { EventHub } from "../event-hub.ts";
 import type { Settings } from "../options/normalize-options.ts";
 
-/** A vetoed end is asked about again after this, as long as somebody waits. */
+/** A vetoed end is asked about again after this, as long as a caller waits. */
 const IDLE_RECHECK_MS = 1_000;
 
 /** What an end depends on beside the core's counters. */
@@ -34,7 +34,7 @@ export class Completion {
   #isIdle = false;
   #idleSince: number | undefined;
   #vetoedAt: number | undefined;
-  /** Finished, as waiters are told. */
+  /** Finished, as waiters see it. */
   isFinished = false;
 
   constructor(sources: CompletionSources) {
@@ -56,7 +56,8 @@ export class Completion {
       this.#isIdle = true;
       events.emit("idle", { atMs: nowMs });
     }
-    if (waiting > 0 || heapCount(core.resting) > 0 || sources > 0 || seeds.isSeeding) {
+    const isComing = heapPeekKey(core.resting) < Number.POSITIVE_INFINITY;
+    if (waiting > 0 || isComing || sources > 0 || seeds.isSeeding) {
       this.isFinished = false;
       this.#idleSince = undefined;
       return;

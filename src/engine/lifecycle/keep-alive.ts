@@ -1,4 +1,4 @@
-/** KeepAlive: with the option `keepOpen` the process lives while the frontier is open, whoever waits for it or not. */
+/** KeepAlive: with the option `keepOpen` the process lives until the frontier is closed, even when no call waits. */
 import { stayAlive } from "../../base/clock.ts";
 import type { FrontierStatus } from "../types/frontier-types.ts";
 

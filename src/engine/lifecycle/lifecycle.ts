@@ -4,16 +4,16 @@
  *   opening ─▶ running ⇄ paused ⇄ draining ⇄ running      any ─▶ stopping ─▶ stopped
  *
  * docs/guides/embedding.md lists what each call does in each status. stopping is closed to callers, so that it ends.
- * Every public call is `begin` … `end`. `end` serves those who wait, tells edges (empty, ready, idle, finished) and
- * arms one timer, only while somebody waits for a clock.
+ * Every public call is `begin` … `end`. `end` serves those who wait, emits edges (empty, ready, idle, finished) and
+ * arms one timer, only while a caller waits for a clock.
  *
  *   I1  A waiter is served by the call, or the clock, that makes its lease possible: no wake-up is lost, because
  *       whatever changes the core ends in `end`, and `end` polls for the waiters itself.
- *   I2  At most one timer is armed; none while nobody waits or nothing waits for a clock.
+ *   I2  At most one timer is armed; none while no caller waits or nothing waits for a clock.
  */
 import { type Clock, scheduleAfter } from "../../base/clock.ts";
 import { FrontierError, frontierClosed, isMemoryFull } from "../../base/errors.ts";
-import type { Core } from "../../frontier/core.ts";
+import type { Core, SteppedMs } from "../../frontier/core.ts";
 import { isOverdue, step } from "../../frontier/leases/leases.ts";
 import { deadlineAt, isReady, nextDueAt, soonestDueAt } from "../../frontier/scheduling/due.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
@@ -65,7 +65,7 @@ export class Lifecycle {
   #runtime: Runtime | undefined;
   /** What it was before it was shut. */
   #shut: { readonly runtime: Runtime; readonly status: FrontierStatus } | undefined;
-  #take: ((core: Core, max: number, nowMs: number) => Lease[]) | undefined;
+  #take: ((core: Core, max: number, nowMs: SteppedMs) => Lease[]) | undefined;
   readonly #waiters: Waiter[] = [];
   readonly #rooms: Room[] = [];
   readonly #drains: Array<() => void> = [];
@@ -92,7 +92,7 @@ export class Lifecycle {
     this.#breaker = new CircuitBreaker(settings);
   }
 
-  start(runtime: Runtime, take: (core: Core, max: number, nowMs: number) => Lease[]): void {
+  start(runtime: Runtime, take: (core: Core, max: number, nowMs: SteppedMs) => Lease[]): void {
     this.#runtime = runtime;
     this.#take = take;
     this.#become("running");
@@ -123,7 +123,7 @@ export class Lifecycle {
     return this.status === "paused" && isMended ? "running" : this.status;
   }
 
-  /** Finished, as waiters are told. */
+  /** Finished, as waiters see it. */
   get isFinished(): boolean {
     return this.#completion.isFinished;
   }
@@ -140,7 +140,7 @@ export class Lifecycle {
 
   /**
    * Opens a call: the core, if there still is one, and the time of this call. What the clock brought about before it
-   * happens before it, whoever looked between: what became due takes its place before a push of later.
+   * happens before it, whatever was read between: what became due takes its place before a push of later.
    */
   begin(): { core: Core | undefined; nowMs: number } {
     const nowMs = this.clock.now();
@@ -215,7 +215,7 @@ export class Lifecycle {
     return { promise, leave };
   }
 
-  /** Closes a call: serves waiters, tells edges, arms the timer, delivers events. */
+  /** Closes a call: serves waiters, emits edges, arms the timer, delivers events. */
   end(nowMs: number): void {
     if (this.isAsking) return; // the call that asks the user's function ends it
     if (this.#isSettling) this.#isUnsettled = true;
@@ -229,7 +229,7 @@ export class Lifecycle {
   }
 
   /** When a poll can next give a lease; undefined: no clock brings it about. */
-  dueAt(core: Core, nowMs: number): number | undefined {
+  dueAt(core: Core, nowMs: SteppedMs): number | undefined {
     if (this.status === "running") return this.background.before(nextDueAt(core, nowMs));
     return this.status === "paused" ? this.#breaker.untilMs : undefined;
   }
@@ -269,7 +269,7 @@ export class Lifecycle {
     this.#dismissWaiters();
     for (const { resolve } of this.#rooms.splice(0)) resolve();
     for (const resolve of this.#drains.splice(0)) resolve();
-    queueMicrotask(() => this.events.flush()); // who hears of it may close again
+    queueMicrotask(() => this.events.flush()); // its receiver may close again
   }
 
   /** The disk refused the last words: open as before, for the caller to try again. */
@@ -308,8 +308,7 @@ export class Lifecycle {
 
   #pollAt(core: Core, max: number, nowMs: number): Lease[] {
     if (this.status !== "running") return [];
-    step(core, nowMs);
-    const leases = this.#take?.(core, max, nowMs) ?? [];
+    const leases = this.#take?.(core, max, step(core, nowMs)) ?? [];
     if (leases.length > 0 || max === 0) this.#isEmpty = false;
     else if (!this.#isEmpty) {
       this.#isEmpty = true;
@@ -402,7 +401,7 @@ export class Lifecycle {
     }
   }
 
-  /** Leases for somebody who waits: in a call that is not his. undefined: he has been told that there is no memory. */
+  /** Leases for a caller who waits, within another call. undefined: it was rejected, since there is no memory. */
   #pollFor(core: Core, waiter: Waiter, nowMs: number): Lease[] | undefined {
     try {
       return this.#pollAt(core, waiter.max, nowMs);
@@ -424,7 +423,7 @@ export class Lifecycle {
     }
   }
 
-  /** One timer for the next moment at which somebody who waits can be served. */
+  /** One timer for the next moment at which a waiting caller can be served. */
   #arm(core: Core, nowMs: number): void {
     const choreAt = Math.max(this.background.dueAt(core, nowMs), nowMs);
     const atMs = Math.min(this.#wakeAt(core, nowMs), choreAt);
@@ -443,7 +442,7 @@ export class Lifecycle {
     });
   }
 
-  /** Closes what nobody called: that the disk refused was told as an event, and what was said waits for it. */
+  /** Closes a step of the clock: that the disk refused was emitted as an event, and what was logged waits for it. */
   #endAlone(nowMs: number): void {
     try {
       this.end(nowMs);
@@ -452,7 +451,7 @@ export class Lifecycle {
     }
   }
 
-  /** Whether somebody wants to know of what the clock alone brings about. */
+  /** Whether a listener or a waiter needs what the clock alone brings about. */
   #isWatched(): boolean {
     const { events } = this;
     const { wants } = events;

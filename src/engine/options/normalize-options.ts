@@ -90,7 +90,7 @@ export interface Settings {
   readonly snapshotRows?: number;
 }
 
-/** A lease that nobody answers is given out again after this: longer than any sane download. */
+/** A lease without a result is handed out again after this: longer than any sane download. */
 const LEASE_MS = 300_000;
 const MEMORY_BYTES = 1024 * 1024 * 1024;
 /** What a crash may cost by default: a tenth of a second. */
@@ -210,11 +210,9 @@ export function normalizeOptions(given: FrontierOptions = {}): Settings {
   };
 }
 
-function readOnlyOf({ readOnly = false, directory, from, records }: FrontierOptions): boolean {
-  if (!readOnly || (directory !== undefined && from === undefined && records !== "full")) {
-    return readOnly;
-  }
-  const expected = "true only with options.directory, and without from and records: 'full'";
+function readOnlyOf({ readOnly = false, directory, from }: FrontierOptions): boolean {
+  if (!readOnly || (directory !== undefined && from === undefined)) return readOnly;
+  const expected = "true only with options.directory, and without from";
   throw misuse("OPTION_INVALID", "options.readOnly", readOnly, expected);
 }
 

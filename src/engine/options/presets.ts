@@ -140,9 +140,9 @@ export const presets: Presets = Object.freeze({
 /** The caller's options over a preset's policy. */
 function over(options: FrontierOptions, policy: RulePolicy): FrontierOptions {
   const defaults = givenOf(options.defaults ?? {});
-  const { order, ...rest } = policy;
-  // A way that is asked for has an order of its own.
-  const own = defaults.traversal === undefined && order !== undefined ? { order, ...rest } : rest;
+  const { order: _, ...rest } = policy;
+  // A traversal that the caller asks for has an order of its own.
+  const own = defaults.traversal === undefined ? policy : rest;
   const key = { ...policy.key, ...givenOf(defaults.key ?? {}) };
   const politeness = { ...policy.politeness, ...givenOf(defaults.politeness ?? {}) };
   return {

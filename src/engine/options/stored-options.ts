@@ -3,7 +3,7 @@
  *
  *   openFrontier(options) ─▶ note "options", without functions, with their names ─▶ journal and snapshots ─▶ storedOptions
  *
- * Directories that were made before there was such a note tell their key policy alone: its text is read back.
+ * Directories that were made before there was such a note hold their key policy alone: its text is read back.
  */
 import { FrontierError, misuse } from "../../base/errors.ts";
 import { nodeFiles } from "../../persistence/files.ts";
@@ -91,7 +91,7 @@ export function optionsOfNotes(notes: Readonly<Record<string, Uint8Array>>): Fro
   return openable(packr.unpack(packed) as Note).options;
 }
 
-/** Keys that a function makes, which nobody has: the directory opens, and a push is refused. */
+/** Keys that a function makes, and the function is missing: the directory opens, and a push is refused. */
 function openable(noted: Note): Note {
   const { missing, options } = noted;
   if (!missing.includes("defaults.key.keyOf")) return noted;

@@ -7,9 +7,9 @@
  *
  *   I1  From closing on each call is answered here, as a closed frontier answers: by nothing that depends on which
  *       thread is faster.
- *   I2  Who waits when the thread dies is told so, and so is whoever comes.
- *   I3  While somebody waits the process lives, until the thread has answered or its death was heard of: a port that its
- *       other side took along holds nobody.
+ *   I2  Calls under way when the thread dies are rejected, and so are later ones.
+ *   I3  While a call waits the process lives, until the thread has answered or its death was detected: a port that its
+ *       other side took along keeps no process alive.
  */
 import type { MessagePort } from "node:worker_threads";
 import { FrontierError, frontierClosed } from "../../base/errors.ts";
@@ -70,7 +70,7 @@ export class CallChannel {
     return !this.#isClosing && !this.isClosed && this.#end === undefined;
   }
 
-  /** Throws FRONTIER_CLOSED where nobody hears what is said. */
+  /** Throws FRONTIER_CLOSED where no thread reads messages any more. */
   need(): void {
     if (!this.#isOpen) throw this.#end ?? frontierClosed();
   }
@@ -105,7 +105,7 @@ export class CallChannel {
     const id = ++this.#lastId;
     return new Promise((resolve, reject) => {
       this.#calls.set(id, { said, resolve, reject });
-      this.#port.ref(); // the event loop lives while somebody waits for an answer (I3)
+      this.#port.ref(); // the event loop lives while a call waits for an answer (I3)
       this.#hold(true);
     });
   }
@@ -121,7 +121,7 @@ export class CallChannel {
     }
   }
 
-  /** The owner is gone: whoever waits is told, and so is whoever comes (I2). */
+  /** The owner is gone: calls under way are rejected, and so are later ones (I2). */
   end(cause: Error): void {
     this.#end ??= cause;
     for (const { said, resolve, reject } of this.#calls.values()) {
@@ -131,7 +131,7 @@ export class CallChannel {
     this.#port.close();
   }
 
-  /** What a call gets that nobody answers any more. */
+  /** What a call gets that is not answered any more. */
   async #atEnd(said: Omit<Call, "id">): Promise<unknown> {
     if (this.hasOwnerDied) throw this.#end;
     return this.#askClosed(said);

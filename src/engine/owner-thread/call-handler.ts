@@ -4,7 +4,7 @@
  * (closed-frontier.ts).
  *
  *   I1  A lease that was settled, or whose time is over, is forgotten. What is said of it later is said of one that is spent as well:
- *       its arguments are judged, and it is late, as for whoever still holds the lease itself.
+ *       its arguments are checked, and it is late, as for a caller who still holds the lease itself.
  *   I2  A source that is fed here is given to the end, or let go when the frontier closes: no call waits for ever.
  */
 import { createSystemClock } from "../../base/clock.ts";
@@ -49,7 +49,7 @@ interface Batch {
   readonly taken: (isTaken: boolean) => void;
 }
 
-/** An event that somebody listens to over there. */
+/** An event that has a listener on the other thread. */
 interface Listening {
   /** The number of the last one who came to listen. */
   since: number;

@@ -1,7 +1,7 @@
 /**
  * How calls of a frontier on another thread are answered once its close has begun: as any closed frontier answers. It is asked of one, on this
  * thread, that was never open: so neither thread has to be the faster one, and nothing is said in two places. One whose thread has
- * died says nothing, since nobody knows what became of the call (call-channel.ts).
+ * died rejects nothing, since it is unknown what became of the call (call-channel.ts).
  */
 import { frontierClosed } from "../../base/errors.ts";
 import { LeaseService } from "../leases/lease-service.ts";

@@ -7,12 +7,12 @@
  * Opens a frontier on a thread of its own, and clears up after that thread when it dies before it was closed.
  *
  *   open ─▶ thread ─ first answer ─▶ AsyncFrontier                     close ─▶ the thread ends by itself
- *                                         └ the thread dies (an error nobody caught, out of memory)
+ *                                         └ the thread dies (an uncaught error, out of memory)
  *                                              ├ every call under way and to come: FRONTIER_CLOSED, with the cause
- *                                              ├ threads at its shared memory: told that nobody reads what they say
+ *                                              ├ threads at its shared memory: notified that their messages are no longer read
  *                                              └ its directory's lock: given back, since this process lives on
  *
- *   I1  Only the lock that stood there when the thread had opened is given back: whoever has the directory since has another.
+ *   I1  Only the lock that stood there when the thread had opened is given back: a later owner of the directory has another.
  */
 import { once } from "node:events";
 import { MessageChannel, receiveMessageOnPort, Worker } from "node:worker_threads";
@@ -123,7 +123,7 @@ function lockOf({ directory, readOnly }: FrontierOptions, name: string): () => v
     try {
       if (lock !== undefined) giveLock(place, lock);
     } catch {
-      // The disk is gone too: whoever opens the directory next is told by whom it is held.
+      // The disk is gone too: the next open reports which process holds it.
     }
   };
 }

@@ -23,7 +23,7 @@ function serve(frontier: Frontier, port: MessagePort): void {
   const answer = async (call: Call, isClose: boolean): Promise<void> => {
     try {
       const value = await callHandler.handle(call);
-      // Who waited is told so before the thread ends.
+      // Calls under way are answered before the thread ends.
       if (isClose) await Promise.all(answers);
       port.postMessage({ id: call.id, value, isClosed: isClose });
     } catch (cause) {

@@ -28,7 +28,7 @@ import type {
   RecordView,
 } from "../types/frontier-types.ts";
 
-/** The event that listeners are being told of. */
+/** The event that listeners are being called with. */
 export interface EventInDelivery {
   told: EventMessage | undefined;
 }
@@ -39,7 +39,7 @@ export interface ThreadParts {
   readonly worker: Worker;
   /** Who listens on this thread. */
   readonly events: EventHub;
-  /** Handles given out: told of it when the owner dies. */
+  /** Handles given out: notified when the owner dies. */
   readonly handles: FrontierHandle[];
   readonly inDelivery: EventInDelivery;
 }
@@ -104,7 +104,7 @@ export function threadFrontier(name: string, parts: ThreadParts): AsyncFrontier 
   };
 }
 
-/** The signal stays here: where it aborts, the owner is told that nobody waits any more. */
+/** The signal stays here: where it aborts, the owner is notified that the caller waits no longer. */
 async function takeFrom(
   channel: CallChannel,
   methods: Methods,
@@ -162,7 +162,7 @@ function hostOf(channel: CallChannel, key: string): AsyncHost {
 
 type Listen = (event: keyof FrontierEvents, listener: (payload: never) => unknown) => () => void;
 
-/** Listeners are told a message after the call that caused it, of calls that come after them. */
+/** Listeners are called by a message after the call that caused it, for calls that come after them. */
 function createListen({ channel, events, inDelivery }: ThreadParts): Listen {
   let count = 0;
   const tell = (...args: readonly unknown[]): void => {

@@ -25,7 +25,7 @@ export class ThreadLease {
     this.#channel = channel;
   }
 
-  /** The number that a line's owner knows it by; undefined: it is another's. */
+  /** The number that a line's owner finds it by; undefined: it is another's. */
   numberOn(channel: CallChannel): number | undefined {
     return channel === this.#channel ? this.number : undefined;
   }

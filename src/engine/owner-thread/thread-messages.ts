@@ -30,11 +30,11 @@ export interface Answer {
   readonly isClosed?: boolean;
 }
 
-/** An event that somebody listens to. */
+/** An event that has a listener. */
 export interface EventMessage {
   readonly event: keyof FrontierEvents;
   readonly payload: unknown;
-  /** The last listener that came before what it tells of, by number: later ones do not hear it. */
+  /** The last listener that came before its event, by number: later ones are not called. */
   readonly since: number;
 }
 
@@ -80,7 +80,7 @@ export function errorOf({ name, message, code, details }: PlainError): Error {
   return error;
 }
 
-/** What a fault tells of: an error, or whatever a user gave for one, which came by a message itself. */
+/** The cause of a fault: an error, or whatever a user gave for one, which came by a message itself. */
 export type PlainCause = { readonly error: PlainError } | { readonly value: unknown };
 
 export function plainCause(cause: unknown): PlainCause {
@@ -144,9 +144,9 @@ export function reportFrom({ facts, text }: ReturnType<typeof plainReport>): Rep
 
 export function plainLease(lease: Lease, number: number): PlainLease {
   const { url, method, body, headers, priority, depth, attempt, deliveries, host, rule } = lease;
-  const { parent, handler, redirects, data, fingerprint, deadlineMs } = lease;
+  const { parent, handler, hostKey, redirects, data, fingerprint, deadlineMs } = lease;
   return {
     ...{ url, method, body, headers, priority, depth, attempt, deliveries, host, rule },
-    ...{ parent, handler, redirects, data, fingerprint, deadlineMs, number },
+    ...{ parent, handler, hostKey, redirects, data, fingerprint, deadlineMs, number },
   };
 }

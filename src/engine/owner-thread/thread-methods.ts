@@ -6,8 +6,9 @@
  *           unpack ◀──────── answer ────┘
  */
 import { readDone, readList } from "../../base/argument-checks.ts";
+import { isSerializable } from "../../base/serializable.ts";
 import { readHostChange } from "../queries/host-view.ts";
-import { listWithoutUrls, TIME, withoutUrls } from "../intake/request-fields.ts";
+import { listWithoutUrls, readRequest, TIME, withoutUrls } from "../intake/request-fields.ts";
 import {
   ownVerdict,
   type PlainLease,
@@ -65,6 +66,7 @@ export const FRONTIER_METHODS = {
     pack: plainResult,
     unpack: resultOf,
   },
+  put: { ...REQUEST, makeSendable: sendablePut },
   ...{ pollMany: LEASES, take: LEASES, done: PLAIN, peek: PLAIN },
   record: REQUEST,
   explain: {
@@ -103,6 +105,21 @@ export const HOST_METHODS = {
   set: { read: (change: object) => [readHostChange(change)] },
   blockUntil: { read: (at: unknown) => [TIME(at, "at", "ARGUMENT_INVALID")] },
 } satisfies Crossings<string>;
+
+/** Data that no message carries is refused by the owner as unserializable. */
+function sendablePut(request: unknown, options: unknown): readonly unknown[] {
+  const data = (options as { data?: unknown } | undefined)?.data;
+  if (data === undefined || isSerializable(data)) return [sendableRequest(request), options];
+  return [
+    sendableRequest({ ...asInput(request), data }),
+    { ...(options as object), data: undefined },
+  ];
+}
+
+function asInput(request: unknown): object {
+  const read = readRequest(request);
+  return typeof read === "string" ? { url: read } : read;
+}
 
 /** One method for each row of a table. */
 export function methodsOf<M extends string>(

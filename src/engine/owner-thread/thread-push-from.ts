@@ -4,7 +4,7 @@
  *   source ─▶ slices ── feed ──▶ a pushFrom at the owner's: waits where the frontier is full
  *                └── over, broke, aborted: end or abort ──▶ it resolves with what became of all
  *
- * A slice that finds the frontier closed is in the result as such: whatever was read from the source is told of.
+ * A slice that finds the frontier closed is in the result as such: whatever was read from the source is reported.
  */
 import { abortOf, type PushFromOptions, readPushFrom, slicesOf } from "../api/push-from.ts";
 import type { CallChannel } from "./call-channel.ts";

@@ -1,6 +1,7 @@
 /** Report: counters and gauges as plain data, derived from transitions alone; toString() for people. */
 import { timeText } from "../../base/clock.ts";
-import type { Core, RuleState } from "../../frontier/core.ts";
+import { latencyOf } from "../../base/time/latency-histogram.ts";
+import type { Core, RuleState, SteppedMs } from "../../frontier/core.ts";
 import { nextDueAt } from "../../frontier/scheduling/due.ts";
 import { heapCount } from "../../structures/ordering/heap.ts";
 import { seenStats } from "../../structures/seen/seen-set.ts";
@@ -12,12 +13,12 @@ interface ReportContext {
   readonly status: FrontierStatus;
   readonly droppedEvents: number;
   readonly startedAt: number;
-  readonly nowMs: number;
+  readonly nowMs: SteppedMs;
   readonly durability: Report["durability"];
   readonly imported: number;
 }
 
-/** What a frontier without a directory says of its disk. */
+/** What a frontier without a directory reports of its disk. */
 export const NOTHING_DURABLE: Report["durability"] = {
   flushedAt: undefined,
   journalBytes: 0,
@@ -49,6 +50,7 @@ export function reportOf(core: Core, context: ReportContext): Report {
       retried: Object.fromEntries(core.reasons.retried),
       failed: Object.fromEntries(core.reasons.failed),
     },
+    latency: latencies(core),
     droppedEvents: context.droppedEvents,
     pending: counters.pending,
     waiting: counters.waiting,
@@ -90,8 +92,12 @@ export function reportOf(core: Core, context: ReportContext): Report {
     },
     startedAt: context.startedAt,
   };
-  Object.defineProperty(report, "toString", { value: () => describe(report) });
+  Object.defineProperty(report, "toString", { value: () => describeReport(report) });
   return report;
+}
+
+function latencies({ leaseTimes }: Core): Report["latency"] {
+  return { leases: latencyOf(leaseTimes.leases), fetches: latencyOf(leaseTimes.fetches) };
 }
 
 function spilledOf({ spilling }: Core): Report["spilled"] {
@@ -128,7 +134,8 @@ function addCounts(counts: Report["rules"][string], rule: RuleState): void {
   counts.served += rule.served;
 }
 
-function describe(report: Omit<Report, "toString">): string {
+/** The report as lines of text. */
+export function describeReport(report: Omit<Report, "toString">): string {
   const n = (value: number): string => Math.round(value).toLocaleString("en-US");
   const mebibytes = (bytes: number): string => `${(bytes / 1_048_576).toFixed(1)} MiB`;
   const named = (names: Record<string, number>): string =>
@@ -137,6 +144,8 @@ function describe(report: Omit<Report, "toString">): string {
       .join(", ");
   const { accepted, deferred, duplicate, full, rejected, rates, memory } = report;
   const { pending, waiting, leased, done, failed } = report;
+  const { leases } = report.latency;
+  const slowest = `p50 ${n(leases.p50)} ms, p99 ${n(leases.p99)} ms, at most ${n(leases.max)} ms`;
   const until = report.waitingUntil === undefined ? "" : `, until ${timeText(report.waitingUntil)}`;
   const refused = Object.keys(rejected).length === 0 ? "" : `, rejected: ${named(rejected)}`;
   return [
@@ -147,5 +156,6 @@ function describe(report: Omit<Report, "toString">): string {
     `seen-set   ${report.seenSet.mode}, ${n(report.seen)} URLs, ${mebibytes(report.seenSet.bytes)}`,
     `memory     off-heap ${mebibytes(memory.offHeapBytes)}, heap ${mebibytes(memory.heapBytes)}`,
     `per second ${named({ pushed: rates.pushed, leased: rates.leased, done: rates.done })}`,
+    ...(leases.count === 0 ? [] : [`leases     ${n(leases.count)} ended, after ${slowest}`]),
   ].join("\n");
 }

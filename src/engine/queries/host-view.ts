@@ -33,6 +33,16 @@ const HOST_BYTES = 1024;
 
 type Read = (core: Core, host: number) => number;
 
+/**
+ * A host's key as the table has it: hosts and domains are in lower case. A key that a user's function or a request named stands as it
+ * was named.
+ */
+export function unitKeyOf({ active, hasOwnUnits, hosts }: Core, key: string): string {
+  const isOwn = hasOwnUnits && hostNamed(hosts, key) !== 0;
+  const isExact = isOwn || active.some(({ policy }) => typeof policy.by === "function");
+  return isExact ? key : key.toLowerCase();
+}
+
 /** How the facts of one host are read. */
 function readersOf(
   lifecycle: Lifecycle,

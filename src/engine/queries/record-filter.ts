@@ -5,7 +5,17 @@
  *   I2  What changes records takes at least one field; `{ all: true }` asks for everything.
  */
 import { misuse } from "../../base/errors.ts";
-import { type Fields, made, oneOf, readObject, shape, TEXT, TRUTH } from "../../base/fields.ts";
+import {
+  ANYTHING,
+  type Fields,
+  made,
+  oneOf,
+  readObject,
+  shape,
+  TEXT,
+  TRUTH,
+} from "../../base/fields.ts";
+import { compileUrlPattern, type UrlPattern } from "../../base/pattern/url-pattern.ts";
 import { argument } from "../../base/argument-checks.ts";
 import { isObject } from "../../base/type-guards.ts";
 
@@ -29,12 +39,15 @@ export const readRequeue = chosenOf<Where & { state?: "failed" | "done"; reason?
   reason: TEXT,
 });
 
-export const readRemove = chosenOf<Where & { pattern?: RegExp }>({
+export const readRemove = chosenOf<Where & { pattern?: UrlPattern }>({
   ...WHERE,
   pattern: made("an ECMAScript pattern", expressionOf),
 });
 
-export const readForget = filterOf<{ epoch?: string }>({ epoch: TEXT });
+export const readForget = filterOf<{ epoch?: string; request?: unknown }>({
+  epoch: TEXT,
+  request: ANYTHING,
+});
 
 export const readSnapshotPath = argument<{ path?: string }>("options", { path: TEXT });
 
@@ -73,9 +86,16 @@ function chosenOf<T extends object>(fields: Fields<T>): (given: unknown) => Omit
   };
 }
 
-function expressionOf(pattern: unknown): RegExp | undefined {
+function expressionOf(pattern: unknown): UrlPattern | undefined {
+  if (typeof pattern !== "string") return undefined;
+  const compiled = compiledOf(pattern);
+  if (typeof compiled !== "string") return compiled;
+  throw misuse("ARGUMENT_INVALID", "filter.pattern", pattern, compiled);
+}
+
+function compiledOf(pattern: string): UrlPattern | string | undefined {
   try {
-    return typeof pattern === "string" ? new RegExp(pattern, "u") : undefined;
+    return compileUrlPattern(pattern, "u");
   } catch {
     return undefined;
   }

@@ -5,6 +5,7 @@
 
 /** Queries about one request or many. Nothing is changed. */
 import { type Core, ruleOf } from "../../frontier/core.ts";
+import { FOREVER } from "../../frontier/epochs/epoch-policy.ts";
 import { groupClock, isGroupFull } from "../../frontier/politeness/host-groups.ts";
 import { hostHold, hostLimit } from "../../frontier/politeness/host-clock.ts";
 import {
@@ -13,7 +14,7 @@ import {
   recordOfValue,
 } from "../../frontier/scheduling/spill-control.ts";
 import { finishedView, isFinishedValue } from "../../frontier/records/finished-word.ts";
-import { hostOf } from "../../frontier/records/transitions.ts";
+import { hostOf, NEVER_MS } from "../../frontier/records/transitions.ts";
 import { verdictOf } from "../../frontier/admission/verdicts.ts";
 import type { RecordState } from "../../frontier/records/record-state.ts";
 import {
@@ -48,7 +49,7 @@ import { recordUrl } from "../../structures/records/kernel-scratch.ts";
 import { seenFind } from "../../structures/seen/seen-set.ts";
 import { float, word } from "../../structures/store.ts";
 import type { RecordArchive } from "../records/record-archive.ts";
-import { STATES } from "../records/record-view.ts";
+import { recordData, recordExtras, STATES } from "../records/record-view.ts";
 import { withHistory } from "../records/record-history.ts";
 import { registrableDomain } from "../../url/parsing/registrable-domain.ts";
 import { BATCH_OK, rowHostText, rowKeyText } from "../../url/batch/row-fields.ts";
@@ -79,6 +80,7 @@ const CODES: Record<string, number> = {
   waiting: RECORD_WAITING,
   leased: RECORD_LEASED,
   failed: RECORD_FAILED,
+  done: RECORD_RESTING,
 };
 
 /** What is known of a request's identity; undefined: nothing. */
@@ -97,7 +99,7 @@ export function recordOf(
   if (!isFinishedValue(value)) {
     return withHistory(liveView(intake, recordOfValue(core, value, lo, hi)), history);
   }
-  // What a bloom says was seen may be any other's bits: it knows of no record.
+  // What a bloom holds as seen may be any other's bits: it has no record.
   if (core.seen.bloom !== undefined && history === undefined) return undefined;
   return withHistory(finishedRecord(value), history);
 }
@@ -162,7 +164,7 @@ function epochView(core: Core, epoch: number): EpochView {
   return { name: epochName(store, epoch), identities: epochMembers(store, epoch), ...counts };
 }
 
-/** What a bloom knows no more of is done; an exact answer of nothing is that it was forgotten by itself. */
+/** What a bloom alone holds is done; an exact answer of nothing is that it was forgotten by itself. */
 function goneState({ bloom }: Core["seen"]): RecordState {
   return bloom === undefined ? "removed" : "done";
 }
@@ -190,20 +192,20 @@ export function explain(
     return { url: input.url, verdict: verdictOf(code) };
   }
   const host = rowHostText(rows, 0);
-  const { rule } = looked;
+  const { epoch, override, rule } = looked;
   const policy = rule?.key ?? intake.key;
   const canonical = rowKeyText(rows, 0);
   const known = looked.hasIdentity ? seenValueOf(core, looked) : 0;
   const base = {
     url: input.url,
     canonical,
-    ...(looked.without === undefined
-      ? { fingerprint: now.fingerprint(looked.override, policy) }
-      : {}),
+    ...(override === null || epoch === null
+      ? {}
+      : { fingerprint: now.fingerprint(override, policy) }),
     host,
     domain: registrableDomain(host),
     ...(rule === undefined ? {} : { rule: rule.id }),
-    epoch: looked.epoch,
+    epoch: (override === null ? null : epoch) ?? FOREVER,
     verdict: verdictOf(predictVerdict(intake, input, { looked, known, isDiskShut, nowMs })),
   };
   if (known === 0) return base;
@@ -214,7 +216,7 @@ export function explain(
   return { ...base, state: stateOf(core, known), ...holdOf(core, known, now) };
 }
 
-/** What the seen-set says of an identity; a record's handle where it lives. */
+/** What the seen-set holds of an identity; a record's handle where it lives. */
 function seenValueOf(core: Core, { lo, hi }: Identity): number {
   const value = seenFind(core.seen, lo, hi);
   return value === 0 || isFinishedValue(value) ? value : recordOfValue(core, value, lo, hi);
@@ -234,7 +236,10 @@ function holdOf(
   if (state === RECORD_LEASED)
     return { heldBy: "lease", dueAt: timelineKeyOf(core.deadlines, record) };
   if (state === RECORD_FAILED) return {};
-  if (state === RECORD_RESTING) return { heldBy: "every", dueAt: heapKeyOf(core.resting, record) };
+  if (state === RECORD_RESTING) {
+    const dueAt = heapKeyOf(core.resting, record);
+    return dueAt === NEVER_MS ? {} : { heldBy: "every", dueAt };
+  }
   const host = hostOf(core, record);
   const clockMs = hostHold(core, host);
   if (state === RECORD_WAITING) {
@@ -261,6 +266,8 @@ function liveView({ core, failures }: IntakeContext, record: number): RecordView
   const state = stateOf(core, record);
   const failure = state === "failed" ? failures.of(core, record) : undefined;
   const parent = recordParent(store, record);
+  const extras = recordExtras(core, record);
+  const data = recordData(core, record, extras);
   return {
     state,
     attempts: attemptsMade(core, record, state),
@@ -270,6 +277,8 @@ function liveView({ core, failures }: IntakeContext, record: number): RecordView
     rule: ruleOf(core, record).id,
     priority: recordPriority(store, record),
     deliveries: recordDeliveries(store, record),
+    ...(extras.u === undefined ? {} : { hostKey: extras.u }),
+    ...(data === undefined ? {} : { data }),
     ...untilOf(core, record, state),
     ...(parent === 0 ? {} : { parent: parentFingerprint(store, parent) }),
     ...(failure === undefined ? {} : { failure }),
@@ -284,7 +293,10 @@ function attemptsMade(core: Core, record: number, state: RecordState): number {
 
 function untilOf(core: Core, record: number, state: RecordState): { untilMs?: number } {
   if (state === "waiting") return { untilMs: heapKeyOf(core.waiting, record) };
-  if (state === "done") return { untilMs: heapKeyOf(core.resting, record) };
+  if (state === "done") {
+    const untilMs = heapKeyOf(core.resting, record);
+    return untilMs === NEVER_MS ? {} : { untilMs };
+  }
   if (state === "leased") return { untilMs: timelineKeyOf(core.deadlines, record) };
   return {};
 }

@@ -17,6 +17,8 @@ import {
   failureTitle,
   FOUND_ON_NOTE,
   isFailureNote,
+  isPiece,
+  pieceTitle,
   recordName,
   valueOfFailure,
 } from "../../persistence/journal/failure-note.ts";
@@ -29,8 +31,8 @@ import {
   recordLo,
   recordParent,
 } from "../../structures/records/record.ts";
-import type { FailureView } from "../types/report-types.ts";
-import { FoundOn } from "./found-on.ts";
+import type { FailureView } from "../types/view-types.ts";
+import { FoundOn, PIECE_BYTES, PIECES_MAX } from "./found-on.ts";
 
 const NOTES_MAX = 10_000;
 const REASON_LENGTH_MAX = 500;
@@ -93,26 +95,36 @@ export class FailureNotes {
     if (pages !== undefined) yield [FOUND_ON_NOTE, Uint8Array.from(packr.pack(pages))];
   }
 
-  /** Writes the pages to a journal that is about to be closed, where there are new ones. */
-  logPages(log: { note(name: string, value: unknown): void }): void {
-    const pages = this.pages.hasNew ? this.pages.pack() : undefined;
-    if (pages !== undefined) log.note(FOUND_ON_NOTE, pages);
+  /**
+   * Writes the pages to a journal that are in none yet; with `isEager` false only where they make a whole piece.
+   * Returns whether there were any.
+   */
+  logPages(log: { note(name: string, value: unknown): void }, isEager: boolean): boolean {
+    if (this.pages.newBytes < (isEager ? 1 : PIECE_BYTES)) return false;
+    for (const { number, pages } of this.pages.takePieces()) {
+      log.note(pieceTitle(number % PIECES_MAX), [number, pages]);
+    }
+    return true;
   }
 
   /** Takes its notes out of those that were found; of records that are not failed they are dropped (I2). */
   restore(core: Core, notes: Map<string, Uint8Array>): void {
     let failed: ReadonlySet<string> | undefined;
+    const pieces: [number, unknown][] = [];
     for (const [title, packed] of [...notes]) {
       if (!isFailureNote(title)) continue;
       notes.delete(title);
       const name = failedName(title);
-      if (name === undefined) this.pages.restore(packr.unpack(packed));
+      if (isPiece(title)) pieces.push(packr.unpack(packed) as [number, unknown]);
+      else if (name === undefined) this.pages.restore(packr.unpack(packed));
       else {
         failed ??= failedNames(core);
         const failure = failureOfValue(packr.unpack(packed));
         if (failed.has(name)) this.#keep(name, { failure, isVolatile: false });
       }
     }
+    pieces.sort(([one], [other]) => one - other);
+    for (const [number, pages] of pieces) this.pages.restore(pages, number);
   }
 
   #keep(name: string, note: Note): void {

@@ -10,6 +10,8 @@
  *   I1  A slot's text has the whole fingerprint: two pages are never taken for each other.
  *   I2  At most half of the slots are in use, and a search ends after PROBES_MAX of them: who aims fingerprints at one
  *       slot loses URLs of his own pages and costs no time.
+ *   I3  A journal gets the pages in pieces. A piece that is short is written again as it grows; the next one begins behind
+ *       one that is long enough. The numbers of pieces go up, over restarts too; PIECES_MAX of them hold both generations.
  */
 
 /** Texts of one generation: about 25,000 pages. */
@@ -20,6 +22,16 @@ const PROBES_MAX = 32;
 const HEAD_BYTES = 18;
 /** Longer URLs are not kept. */
 const URL_LENGTH_MAX = 2_000;
+/** A piece of this size is not written again. */
+export const PIECE_BYTES = 2 * 1024;
+/** A journal keeps so many pieces: the next one takes the place of the oldest (I3). */
+export const PIECES_MAX = 2_048;
+
+/** Pages for a journal, and their place among the pieces. */
+export interface PagesPiece {
+  readonly number: number;
+  readonly pages: Uint8Array;
+}
 
 interface Generation {
   texts: Buffer;
@@ -29,10 +41,13 @@ interface Generation {
 }
 
 export class FoundOn {
-  /** Whether pages were added since it was made or restored. */
-  hasNew = false;
   #young = createGeneration();
   #old: Generation | undefined;
+  /** The piece that is being written: its number, where it begins, and up to where it was written. */
+  #piece = 0;
+  #pieceIn = this.#young;
+  #pieceFrom = 0;
+  #writtenTo = 0;
 
   /** Takes note of a page: its fingerprint stands at a byte offset of the region. @hot */
   add(region: Buffer, offset: number, url: string): void {
@@ -55,7 +70,6 @@ export class FoundOn {
     young.slots[slot] = used + 1;
     young.used = used + HEAD_BYTES + length;
     young.count++;
-    this.hasNew = true;
   }
 
   /** The URL of the page with this fingerprint; undefined: it is not kept. */
@@ -66,6 +80,42 @@ export class FoundOn {
   clear(): void {
     this.#young = createGeneration();
     this.#old = undefined;
+    this.#beginPiece(this.#young, 0);
+  }
+
+  /** Bytes of pages in no piece yet. */
+  get newBytes(): number {
+    const { used } = this.#young;
+    return this.#pieceIn === this.#young ? used - this.#writtenTo : used + 1;
+  }
+
+  /** The pieces with pages in none yet: at most two. What they hold counts as written. */
+  takePieces(): PagesPiece[] {
+    const pieces: PagesPiece[] = [];
+    if (this.#pieceIn !== this.#young) {
+      const old = this.#old as Generation;
+      // Where both generations were filled since the last piece, what was before is gone.
+      if (this.#pieceIn !== old) this.#beginPiece(old, 0);
+      this.#takePiece(pieces);
+      this.#beginPiece(this.#young, 0);
+    }
+    this.#takePiece(pieces);
+    return pieces;
+  }
+
+  #takePiece(pieces: PagesPiece[]): void {
+    const { texts, used } = this.#pieceIn;
+    if (used === this.#writtenTo) return;
+    pieces.push({ number: this.#piece, pages: texts.subarray(this.#pieceFrom, used) });
+    this.#writtenTo = used;
+    if (used - this.#pieceFrom >= PIECE_BYTES) this.#beginPiece(this.#pieceIn, used);
+  }
+
+  #beginPiece(generation: Generation, from: number): void {
+    if (this.#writtenTo > this.#pieceFrom) this.#piece++;
+    this.#pieceIn = generation;
+    this.#pieceFrom = from;
+    this.#writtenTo = from;
   }
 
   /** All of it, the older part first; undefined: there is none. */
@@ -78,8 +128,8 @@ export class FoundOn {
     return Buffer.concat(parts);
   }
 
-  /** Takes in what `pack` gave. Throws a TypeError for anything else. */
-  restore(packed: unknown): void {
+  /** Restores what `pack` returned, or a piece of this number. Throws a TypeError for anything else. */
+  restore(packed: unknown, number = -1): void {
     if (!(packed instanceof Uint8Array)) throw new TypeError("pages that are no bytes");
     const bytes = Buffer.from(packed.buffer, packed.byteOffset, packed.length);
     for (let at = 0; at < bytes.length; ) {
@@ -89,7 +139,10 @@ export class FoundOn {
       this.add(bytes, at, bytes.toString("utf8", at + HEAD_BYTES, end));
       at = end;
     }
-    this.hasNew = false;
+    this.#piece = Math.max(this.#piece, number + 1);
+    this.#pieceIn = this.#young;
+    this.#pieceFrom = this.#young.used;
+    this.#writtenTo = this.#young.used;
   }
 }
 

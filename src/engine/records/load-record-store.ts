@@ -9,17 +9,24 @@ import { nodeFiles } from "../../persistence/files.ts";
 import type { OpenRecordTier } from "../../persistence/tier.ts";
 import type { Settings } from "../options/normalize-options.ts";
 import { RecordArchive } from "./record-archive.ts";
+import { overlayRecords } from "./record-overlay.ts";
 
-/** Opens the archive of a directory. Throws UNSUPPORTED where lmdb is not installed. */
+/** Opens the archive of a directory. Throws UNSUPPORTED where lmdb is not installed, DISK_GONE where a copy has none to read. */
 export async function openRecordArchive(
-  { clock }: Settings,
+  { clock, readOnly }: Settings,
   directory: string,
 ): Promise<RecordArchive> {
   const open = await loadStore();
   const path = join(directory, "records.mdb");
+  const now = (): number => clock.now();
+  if (readOnly) {
+    if (nodeFiles.exists(path)) return new RecordArchive(overlayRecords(open(path, true)), now);
+    const expected = "a frontier that was opened with records: 'full'";
+    throw new FrontierError("DISK_GONE", `${path}: not there (expected: ${expected})`);
+  }
   // Made here, lest the store make them for everybody to read.
   for (const each of [path, `${path}-lock`]) nodeFiles.close(nodeFiles.open(each, "a"));
-  return new RecordArchive(open(path), () => clock.now());
+  return new RecordArchive(open(path), now);
 }
 
 async function loadStore(): Promise<OpenRecordTier> {

@@ -4,16 +4,16 @@
  */
 
 /**
- * RecordArchive: the whole history of every identity (`records: 'full'`), told by the same transitions as the journal.
+ * RecordArchive: the whole history of every identity (`records: 'full'`), written from the same transitions as the journal.
  *
  *   transition ─▶ event ── group whole, frame sealed ─▶ marked ── journal durable ─▶ ready ── in slices ─▶ RecordTier
  *                   └─────────────────────── a question is answered from both ────────────────────┘
  *
  *   K1  The journal is the truth: an event reaches the store only after its entry is durable, and a segment goes only after the
- *       store has all of it. What a crash cut off between the two is heard again at replay.
+ *       store has all of it. What a crash cut off between the two is replayed.
  *   K2  Hearing an event again changes nothing: an event of a time and state that the trail holds, or that is older than a full
  *       trail, is passed over. Times come from the journal at replay, in notes before the entries.
- *   K3  What state an identity is in, and whether it is known at all, the seen-set says; the store adds what only it knows.
+ *   K3  What state an identity is in, and whether it is known at all, the seen-set decides; the store adds the rest.
  */
 import type { Core } from "../../frontier/core.ts";
 import { ruleOf } from "../../frontier/core.ts";
@@ -74,7 +74,7 @@ interface Event {
   readonly at: number;
   /** undefined: nothing for the trail. */
   readonly state: string | undefined;
-  /** What the record says of itself; undefined: it is not there any more. */
+  /** What the record holds; undefined: it is not there any more. */
   readonly facts: Omit<RecordHistory, "trail" | "admittedAt"> | undefined;
   readonly isNew: boolean;
   readonly isForgotten: boolean;
@@ -131,7 +131,7 @@ export class RecordArchive implements TransitionListener {
     this.#push({ ...NOTHING, lo, hi, isForgotten: true });
   }
 
-  /** A new generation, or a cleared frontier: nobody has a history any more. */
+  /** A new generation, or a cleared frontier: no identity has a history any more. */
   onAllForgotten(): void {
     this.#generation++;
     this.#heard.push({ ...NOTHING, lo: 0, hi: 0, ...this.#plain(), isAll: true });
@@ -157,7 +157,7 @@ export class RecordArchive implements TransitionListener {
     if (this.#ready.length > this.#readyAt) this.#drain ??= this.#drainAll();
   }
 
-  /** All that was heard is of entries that are durable already: at replay. */
+  /** All events are of entries that are durable already: at replay. */
   replayed(): void {
     this.onGroupEnd();
     this.onSealed(0);
@@ -283,7 +283,7 @@ function applied(history: RecordHistory | undefined, event: Event): RecordHistor
   const trail = state === undefined ? before : withStep(before, state, at);
   const admittedAt = history?.admittedAt ?? at;
   if (facts === undefined) return { ...(history as RecordHistory), trail };
-  // Admitted anew after it was forgotten or done: its times begin again, unless this is heard for the second time.
+  // Admitted anew after it was forgotten or done: its times begin again, unless this event comes for the second time.
   const isAnew = isNew && trail !== before;
   return { ...facts, admittedAt: isAnew ? at : admittedAt, trail };
 }

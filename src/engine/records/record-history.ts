@@ -6,7 +6,7 @@
  *   I1  The seen-set decides what state an identity is in; a history of an identity that it does not know is passed over.
  */
 import { FrontierError, memoryFull } from "../../base/errors.ts";
-import { hasReserve } from "../../frontier/admission/admission-input.ts";
+import { hasReserve, hasRoomFor } from "../../frontier/records/memory-reserve.ts";
 import type { Core } from "../../frontier/core.ts";
 import { forgetDone } from "../../frontier/epochs/row-epochs.ts";
 import { comeBackNow } from "../../frontier/epochs/recrawl.ts";
@@ -14,7 +14,7 @@ import { finishedView, isFinishedValue } from "../../frontier/records/finished-w
 import { VERDICT_DEFERRED } from "../../frontier/admission/verdicts.ts";
 import { parentCreate, parentRelease } from "../../structures/records/record.ts";
 import { seenFind } from "../../structures/seen/seen-set.ts";
-import { unpackExtras } from "../intake/request-extras.ts";
+import { NO_EXTRAS, unpackExtras } from "../intake/request-extras.ts";
 import type { IntakeContext } from "../intake/intake-context.ts";
 import { pushList } from "../intake/push-requests.ts";
 import type { RecordArchive, RecordHistory } from "./record-archive.ts";
@@ -39,9 +39,10 @@ export function withHistory(view: RecordView, history: RecordHistory | undefined
   const finishedAt = ["done", "failed", "removed"].includes(view.state)
     ? lastOf(["done", "failed", "removed"])
     : undefined;
-  const data = extras === undefined ? undefined : unpackExtras(extras).d;
+  const { u: hostKey, d: data } = extras === undefined ? NO_EXTRAS : unpackExtras(extras);
   return {
     ...{ url, host, rule, priority, deliveries },
+    ...(hostKey === undefined ? {} : { hostKey }),
     ...(parent === undefined ? {} : { parent }),
     ...view,
     ...(data === undefined ? {} : { data }),
@@ -87,7 +88,8 @@ export function requeueDone(
       continue;
     }
     if (!isDone(seenFind(core.seen, lo, hi))) continue;
-    if (!hasReserve(core)) {
+    // Once it is forgotten, its push must not be refused: a large request needs its own room beside the reserve.
+    if (!hasReserve(core) || !hasRoomFor(core, historyBytes(history))) {
       if (count === 0) throw memoryFull();
       return count;
     }
@@ -95,6 +97,11 @@ export function requeueDone(
     if (pushAgain(asked, history, nowMs)) count++;
   }
   return count;
+}
+
+/** Bytes of the request that a history is pushed as, at most. */
+function historyBytes({ url, extras }: RecordHistory): number {
+  return 2 * (url.length + (extras?.length ?? 0));
 }
 
 /** Throws for a frontier that has no histories to go by. */
@@ -106,7 +113,7 @@ export function needArchive(archive: RecordArchive | undefined, what: string): R
 
 function pushAgain(intake: IntakeContext, history: RecordHistory, nowMs: number): boolean {
   const { store } = intake.core;
-  const { m, b, h, n, k, d } = history.extras === undefined ? {} : unpackExtras(history.extras);
+  const { m, b, h, n, k, u, d } = history.extras === undefined ? {} : unpackExtras(history.extras);
   const request: RequestInput = {
     ...{ url: history.url, depth: history.depth, priority: history.priority },
     ...(m === undefined ? {} : { method: m }),
@@ -114,6 +121,7 @@ function pushAgain(intake: IntakeContext, history: RecordHistory, nowMs: number)
     ...(h === undefined ? {} : { headers: h }),
     ...(n === undefined ? {} : { handler: n }),
     ...(k === undefined ? {} : { key: k }),
+    ...(u === undefined ? {} : { hostKey: u }),
     ...(d === undefined ? {} : { data: d }),
   };
   const parent = history.parent === undefined ? 0 : parentCreate(store, history.parent);

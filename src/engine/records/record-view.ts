@@ -4,6 +4,7 @@ import type { RecordState } from "../../frontier/records/record-state.ts";
 import { recordHost } from "../../frontier/records/record-walk.ts";
 import {
   RECORD_FAILED,
+  RECORD_FLAG_WHOLE,
   RECORD_LEASED,
   RECORD_PENDING,
   RECORD_RESTING,
@@ -14,6 +15,7 @@ import {
   recordBlob,
   recordDeliveries,
   recordDepth,
+  recordFlags,
   recordParent,
   recordPriority,
 } from "../../structures/records/record.ts";
@@ -35,6 +37,12 @@ export function recordExtras(core: Core, record: number): Extras {
   if (blob === 0) return NO_EXTRAS;
   const bytes = blobBytes(core.store, blob);
   return bytes.length === 0 ? NO_EXTRAS : unpackExtras(bytes);
+}
+
+/** The politeness key that a record's request named itself. */
+export function recordHostKey(core: Core, record: number): string | undefined {
+  const isWhole = (recordFlags(core.store, record) & RECORD_FLAG_WHOLE) !== 0;
+  return isWhole ? recordExtras(core, record).u : undefined;
 }
 
 export function recordData(core: Core, record: number, extras: Extras): unknown {
@@ -62,6 +70,7 @@ export function recordView(
     attempt: recordAttempt(store, record),
     deliveries: recordDeliveries(store, record),
     ...(extras.n === undefined ? {} : { handler: extras.n }),
+    ...(extras.u === undefined ? {} : { hostKey: extras.u }),
     ...(data === undefined ? {} : { data }),
     ...(parent === 0 ? {} : { parent: parentFingerprint(store, parent) }),
   };

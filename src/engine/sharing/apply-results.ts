@@ -13,6 +13,7 @@ import type { Core } from "../../frontier/core.ts";
 import { ruleOf } from "../../frontier/core.ts";
 import { endMany } from "../../frontier/leases/bulk-leases.ts";
 import { isLive } from "../../frontier/leases/leases.ts";
+import { MODE_SHOWN } from "../../frontier/admission/admission-mode.ts";
 import { VERDICT_NO_FOLLOW } from "../../frontier/admission/verdicts.ts";
 import {
   parentCreate,
@@ -22,6 +23,7 @@ import {
   recordBlob,
   recordDepth,
 } from "../../structures/records/record.ts";
+import { writeRecords } from "../../structures/records/kernel-scratch.ts";
 import { setWordAt } from "../../structures/store.ts";
 import { batchKey, batchParse } from "../../url/batch/url-batch.ts";
 import type { UrlBatch } from "../../url/batch/batch-memory.ts";
@@ -41,12 +43,12 @@ import {
   foundTextAt,
   foundTextBytes,
 } from "../../workers/protocol/result-message.ts";
-import type { IntakeContext } from "../intake/intake-context.ts";
-import { isByRows, pushLoaded, refuse } from "../intake/push-requests.ts";
+import { type IntakeContext, modeOf } from "../intake/intake-context.ts";
+import { pushLoaded, refuse } from "../intake/push-requests.ts";
 import type { RecordLease } from "../leases/record-lease.ts";
 import type { Lifecycle } from "../lifecycle/lifecycle.ts";
 
-/** Results that came together: a lease, and the message that says how it was done, of each. */
+/** Results that came together: a lease, and the message of how it was done, of each. */
 export interface ResultBatch {
   readonly leases: RecordLease[];
   readonly messages: Buffer[];
@@ -67,7 +69,7 @@ interface Page {
 
 /** Whether results may be applied so: what else decides about links is asked about each page's by itself. */
 export function canApplyResults(lifecycle: Lifecycle): boolean {
-  return !lifecycle.isClosed && isByRows(lifecycle.intake);
+  return !lifecycle.isClosed && (modeOf(lifecycle.intake) & MODE_SHOWN) === 0;
 }
 
 /** Applies all results; `true` at the index of each that came too late. Throws DISK_FULL and MEMORY_FULL before it begins. */
@@ -78,10 +80,11 @@ export function applyResults(lifecycle: Lifecycle, resultBatch: ResultBatch): bo
   lifecycle.durable?.need(roomFor(resultBatch));
   for (const lease of resultBatch.leases) late.push(!isLive(core, lease, nowMs));
   const { intake } = lifecycle;
-  const pages = pagesOf(core, intake, resultBatch, late);
+  const { pages, unfollowed } = pagesOf(core, intake, resultBatch, late);
   intake.isBusy = true;
   try {
     endMany(core, resultBatch.leases, late, nowMs);
+    refuse(intake, VERDICT_NO_FOLLOW, unfollowed);
     admitAll(intake, resultBatch, pages, nowMs);
   } finally {
     intake.isBusy = false;
@@ -101,32 +104,34 @@ function roomFor({ leases, messages, starts }: ResultBatch): number {
   return bytes;
 }
 
-/** Pages whose links go in, their parents made; those that nobody follows are refused here. */
+/** Pages whose links go in, their parents made, and the number of links that are refused because their rule follows none. */
 function pagesOf(
   core: Core,
   intake: IntakeContext,
   resultBatch: ResultBatch,
   late: readonly boolean[],
-): Page[] {
+): { pages: Page[]; unfollowed: number } {
   const wanted: number[] = [];
+  let unfollowed = 0;
   for (let at = 0; at < resultBatch.leases.length; at++) {
     if (late[at] === true) continue;
     const count = foundCount(resultBatch.messages[at] as Buffer, resultBatch.starts[at] as number);
     if (count === 0) continue;
     const { record } = resultBatch.leases[at] as RecordLease;
     if (ruleOf(core, record).policy.follow) wanted.push(at);
-    else refuse(intake, VERDICT_NO_FOLLOW, count);
+    else unfollowed += count;
   }
   const parents = parentsOf(
     core,
     intake,
     wanted.map((at) => resultBatch.leases[at] as RecordLease),
   );
-  return wanted.map((at, index) => {
+  const pages = wanted.map((at, index) => {
     const { record } = resultBatch.leases[at] as RecordLease;
     const depth = recordDepth(core.store, record) + 1;
     return { at, depth, parent: parents[index] as number };
   });
+  return { pages, unfollowed };
 }
 
 /** A parent for each page, its fingerprint made from the bytes of its record; throws when memory is exhausted. */
@@ -158,16 +163,14 @@ function keyPages(core: Core, batch: UrlBatch, leases: readonly RecordLease[]): 
   const { scratch, store } = core;
   const key = leases[0]?.key;
   if (key === undefined || isScriptKey(key)) return 0;
-  let count = 0;
-  for (const { record, key: own } of leases) {
-    // What is more than a URL has more than a URL's fingerprint.
-    if (own !== key || recordBlob(store, record) !== 0) break;
-    setWordAt(store, (scratch.handles >> 2) + count, record);
-    count++;
-  }
-  const made = batchGather(batch, scratch.handles, count);
-  batchParse(batch);
-  batchKey(batch, key);
+  // What is more than a URL has more than a URL's fingerprint.
+  const other = leases.findIndex(
+    (lease) => lease.key !== key || recordBlob(store, lease.record) !== 0,
+  );
+  const count = other < 0 ? leases.length : other;
+  writeRecords(scratch, scratch.gathered, leases, 0, count);
+  const made = batchGather(batch, scratch.gathered, count);
+  batchKey(batchParse(batch), key);
   return made;
 }
 

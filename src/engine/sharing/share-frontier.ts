@@ -10,10 +10,10 @@
  *
  * Workers decide about links by themselves what needs no state: which rule takes a link, how deep, whether a page's are
  * followed. Where besides nothing but the seen-set decides (one key for all rules, epochs without end, no hook, no budget), they
- * drop what is known as well. Where somebody wants to hear of each link, or a key is more than a policy of canonical URLs, the
+ * drop what is known as well. Where a listener asks for each link, or a key is more than a policy of canonical URLs, the
  * edge is off and the owner sees all of them.
  */
-import { isBudgeted } from "../../frontier/politeness/politeness.ts";
+import { MODE_KEYS, MODE_REFUSED, MODE_UNSURE } from "../../frontier/admission/admission-mode.ts";
 import {
   VERDICT_INVALID_URL,
   VERDICT_NO_FOLLOW,
@@ -33,7 +33,7 @@ import type { CrewHandle } from "../../workers/protocol/shared-memory.ts";
 import type { LinkFacts } from "../../workers/protocol/link-facts-message.ts";
 import { NO_EXTRAS } from "../intake/request-extras.ts";
 import type { EventHub } from "../event-hub.ts";
-import type { IntakeContext } from "../intake/intake-context.ts";
+import { type IntakeContext, modeOf } from "../intake/intake-context.ts";
 import { refuse } from "../intake/push-requests.ts";
 import { canApplyResults, applyResults, type ResultBatch as RecordSheaf } from "./apply-results.ts";
 import { loadKernelModule } from "../kernel-file.ts";
@@ -158,7 +158,7 @@ export class WorkerSharing {
     const { lifecycle, events } = this.#parts;
     if (lifecycle.isClosed) return undefined;
     const { intake } = lifecycle;
-    const isWatched = events.wants.duplicate || events.wants.rejected;
+    const isWatched = (events.mode & MODE_REFUSED) !== 0;
     if (intake !== this.#intake || isWatched !== this.#isWatched) {
       if (this.#intake !== undefined) this.#intake.filter = undefined;
       this.#intake = intake;
@@ -174,25 +174,20 @@ export class WorkerSharing {
 /** What workers may decide; undefined: nothing. */
 function factsOf(intake: IntakeContext): LinkFacts | undefined {
   const { batch, core } = intake;
-  if (core.isSpecial || lengthOf(core.specs) > LINK_FACTS_LENGTH_MAX) return undefined;
+  const mode = modeOf(intake);
+  if ((mode & MODE_KEYS) !== 0 || lengthOf(core.specs) > LINK_FACTS_LENGTH_MAX) return undefined;
   const rules = core.specs.map((spec) => {
     const { id, policy, order, hosts, domains, pattern, patternText, schemes } = spec;
     const match = { order, hosts, domains, pattern, patternText, schemes };
     return { id, match, maxDepth: policy.maxDepth, follow: policy.follow };
   });
-  const policy = isSeenAlone(intake) ? core.soleKey : undefined;
+  const isSure = (mode & MODE_UNSURE) === 0 && core.seen.mode !== "bloom";
+  const policy = isSure ? core.soleKey : undefined;
   const canRefuse = rules.some(({ maxDepth, follow }) => !follow || maxDepth < Infinity);
   if (policy === undefined && core.plain !== undefined && !canRefuse) return undefined;
   const { u32 } = batch.area.kernel.region.views;
   const start = batch.area.secret >>> 2;
   return { rules, policy, secret: [...u32.subarray(start, start + 4)] };
-}
-
-/** Whether nothing but the seen-set decides about a link that a rule takes. */
-function isSeenAlone({ accept, core }: IntakeContext): boolean {
-  if (accept !== undefined || core.seen.mode === "bloom") return false;
-  // In another epoch a sighting may be new again.
-  return core.active.every(({ policy }) => policy.epoch.kind === "forever" && !isBudgeted(policy));
 }
 
 /** Characters of all that rules match by. */

@@ -4,7 +4,7 @@
  */
 
 /**
- * exportFrontier: all that a directory knows, as lines of JSON.
+ * exportFrontier: all that a directory holds, as lines of JSON.
  *
  *   overlay ─▶ a copy is opened ─▶ its snapshot, section by section ─▶ lines        (persistence/transfer/export-lines.ts)
  *                            │         └─▶ live records ─▶ sorted by their places, on disk where they are many ─▶ lines

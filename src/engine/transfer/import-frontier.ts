@@ -136,7 +136,7 @@ async function importRequests(
   frontier.on("resumed", () => {
     isOurs = false;
   });
-  await new Promise<void>((resolve) => setImmediate(resolve)); // it is told by then
+  await new Promise<void>((resolve) => setImmediate(resolve)); // it was reported by then
   try {
     return { kind: "requests", ...(await pushLines(frontier, lines, visited)) };
   } catch (error) {

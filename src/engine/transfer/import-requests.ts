@@ -15,7 +15,7 @@ const BATCH = 1_000;
 /** Fields of a record's line that a push takes. */
 const REQUEST_FIELDS = [
   ...["url", "method", "body", "headers", "priority", "depth", "key", "dedup", "start"],
-  ...["handler", "maxAttempts", "data"],
+  ...["handler", "hostKey", "maxAttempts", "data"],
 ];
 
 type Count = "size" | "accepted" | "deferred" | "duplicate" | "rejected" | "full";
@@ -57,7 +57,7 @@ export async function pushLines(
       sum.duplicate += accepted + deferred;
     }
     if (slice.length > 0) push(slice);
-    if (reasons.disk !== undefined) await frontier.flush(); // says why
+    if (reasons.disk !== undefined) await frontier.flush(); // throws the reason
     await new Promise<void>((resolve) => setImmediate(resolve));
   }
   await frontier.flush();

@@ -2,6 +2,7 @@
  * Filters of the calls that are about many records, as types. A field that is `undefined` is refused by name
  * (`ARGUMENT_INVALID`): a variable that was never set must not widen a filter to everything.
  */
+import type { RequestLike } from "../../base/request-types.ts";
 import type { RecordState } from "../../frontier/records/record-state.ts";
 
 /**
@@ -93,7 +94,7 @@ export interface RemoveFilter {
 }
 
 /**
- * Which epoch `forget` starts anew.
+ * What `forget` makes new: one epoch, one URL, or everything. `epoch` and `request` exclude each other.
  *
  * @example
  * frontier.forget({ epoch: "2026-10-31" });
@@ -104,4 +105,9 @@ export interface ForgetFilter {
    * @defaultValue all
    */
   epoch?: string;
+  /**
+   * One URL, whatever its state, with its record and data; a leased one stays. Returns 1, or 0 where nothing changed.
+   * @defaultValue all
+   */
+  request?: RequestLike;
 }

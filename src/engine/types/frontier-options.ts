@@ -1,7 +1,8 @@
 /** Options of `openFrontier`, as a type; normalize-options.ts checks them. */
 import type { Clock } from "../../base/clock.ts";
 import type { Rule, RulePolicy } from "../../frontier/rules/rule-policy.ts";
-import type { RecoveryProgress, RequestView } from "./report-types.ts";
+import type { RecoveryProgress } from "./event-types.ts";
+import type { RequestView } from "./view-types.ts";
 
 /**
  * Options of `openFrontier`. A wrong or unknown one rejects with `OPTION_INVALID` before anything is opened.
@@ -35,7 +36,7 @@ export interface FrontierOptions {
   /**
    * Opens a copy of what the directory holds by now. It takes no lock and changes nothing, also beside the process
    * that owns the directory; pushes to the copy are gone when it is closed. `OPTION_INVALID` without a directory,
-   * and with `from` or `records: 'full'`; `DISK_GONE` where there is no frontier of that name.
+   * and with `from`; `DISK_GONE` where there is no frontier of that name, or no whole records for `records: 'full'`.
    * @defaultValue false
    */
   readOnly?: boolean | undefined;
@@ -50,7 +51,7 @@ export interface FrontierOptions {
    */
   rules?: Rule[] | undefined;
   /**
-   * Policy of URLs for which their rule says nothing else.
+   * Policy of URLs for which their rule sets nothing else.
    * @defaultValue none
    */
   defaults?: RulePolicy | undefined;

@@ -4,7 +4,8 @@
  */
 
 /**
- * The public surface as types: what a user's editor shows. Meanings stand beside each member; what a frontier reports stands in report-types.ts.
+ * The public surface as types: what a user's editor shows. Meanings stand beside each member; views, events and the report
+ * have files of their own.
  */
 import type { RetryOptions } from "../../base/argument-checks.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -24,23 +25,32 @@ import type { Verdict } from "../../frontier/admission/verdicts.ts";
 import type { KeyPolicy } from "../../url/keys/key-policy.ts";
 import type { CrewHandle } from "../../workers/protocol/shared-memory.ts";
 import type {
-  EpochView,
-  Explanation,
-  FailureView,
   FrontierEvents,
   FrontierFault,
   FrontierStatus,
-  HostView,
-  RecordView,
   RecoveryProgress,
-  Report,
-  RequestView,
   Resumed,
   SnapshotInfo,
-} from "./report-types.ts";
+} from "./event-types.ts";
+import type { Report } from "./report-types.ts";
+import type {
+  EpochView,
+  Explanation,
+  FailureView,
+  HostView,
+  RecordView,
+  RequestView,
+} from "./view-types.ts";
 import type { ForgetFilter, RecordsFilter, RemoveFilter, RequeueFilter } from "./filter-types.ts";
 import type { FrontierOptions } from "./frontier-options.ts";
-import type { DoneResult, Lease, PushResult } from "./lease-types.ts";
+import type {
+  DoneResult,
+  Lease,
+  PollOptions,
+  PushResult,
+  PutOptions,
+  PutResult,
+} from "./lease-types.ts";
 
 export type {
   Clock,
@@ -63,7 +73,10 @@ export type {
   Outcome,
   PlainRequest,
   Politeness,
+  PollOptions,
   PushResult,
+  PutOptions,
+  PutResult,
   RecordState,
   RecordView,
   RecordsFilter,
@@ -100,7 +113,7 @@ export interface Frontier<Data = unknown> extends AsyncIterable<Lease<Data>>, As
   /** Where it stands in its life. */
   readonly status: FrontierStatus;
   /**
-   * Hands one request in; `fields` stand in for those that it does not give. Costs about 1 µs; never throws for a URL
+   * Hands one request in; `fields` are used for those that it does not set. Costs about 1 µs; never throws for a URL
    * that is refused. Throws `REQUEST_INVALID` for a wrong field.
    *
    * @example
@@ -134,10 +147,26 @@ export interface Frontier<Data = unknown> extends AsyncIterable<Lease<Data>>, As
       signal?: AbortSignal | undefined;
     },
   ): Promise<PushResult>;
+  /**
+   * Makes a URL that is not leased finished, or due again at `dueAt`, whatever it was; one that was unknown is
+   * admitted first. Data, headers, handler, `hostKey` and depth that are not given stay as they were. Answers `leased`
+   * and changes nothing while a lease of it is out: end that first.
+   *
+   * In the counts a known URL is forgotten and admitted anew. A finished one keeps its data: on disk with
+   * `records: "full"`, else in memory and in snapshots, for as long as it is not forgotten. Costs two pushes. Throws
+   * `REQUEST_INVALID` for a wrong field, and `UNSUPPORTED` in mode `bloom`.
+   *
+   * @example
+   * frontier.put("https://example.org/", { data: { status: 200 } }); // finished
+   */
+  put(request: RequestLike<Data>, options?: PutOptions<Data>): PutResult;
   /** The next URL that is due, as a lease; undefined: none is due now. Costs about 0.5 µs. */
   poll(): Lease<Data> | undefined;
-  /** Up to `max` leases, in order. [] when none is due now. Costs about 0.3 µs a lease. */
-  pollMany(max: number): Lease<Data>[];
+  /**
+   * Up to `max` leases, in order; `options` choose a host, or a lease time. [] when none is due now. Costs about 0.3 µs
+   * a lease, with options about 1 µs. Throws `ARGUMENT_INVALID` for a wrong option.
+   */
+  pollMany(max: number, options?: PollOptions): Lease<Data>[];
   /**
    * As `pollMany`, but waits for work. Resolves with [] when the frontier is finished or closed, or the time is
    * over. Costs a promise beside `pollMany`.
@@ -174,8 +203,8 @@ export interface Frontier<Data = unknown> extends AsyncIterable<Lease<Data>>, As
    */
   record(request: RequestLike): RecordView<Data> | undefined;
   /**
-   * Records by state, rule and host. Done ones need `records: "full"`: it throws `UNSUPPORTED` without. Costs a look
-   * at each record that is passed.
+   * Records by state, rule and host. Done ones need `records: "full"`; without, those are returned that `put` finished
+   * or that come again, and it throws `UNSUPPORTED` where there are none. Costs a look at each record that is passed.
    */
   records(filter?: RecordsFilter): Iterable<RecordView<Data>>;
   /**
@@ -212,7 +241,7 @@ export interface Frontier<Data = unknown> extends AsyncIterable<Lease<Data>>, As
     listener: (payload: FrontierEvents<Data>[E]) => void,
     options?: ListenOptions,
   ): () => void;
-  /** A host by its key (`lease.host`), to look at or to steer. Costs one look-up; throws `ARGUMENT_INVALID` for what is no host. */
+  /** A host by its key (`lease.hostKey`, else `lease.host`), to look at or to steer. Costs one look-up; throws `ARGUMENT_INVALID` for what is no host. */
   host(key: string): HostView;
   /** Changes a pending record in place, its sequence kept. Returns false where there is none. Costs about 1 µs. */
   update(
@@ -246,7 +275,7 @@ export interface Frontier<Data = unknown> extends AsyncIterable<Lease<Data>>, As
   remove(filter: RemoveFilter): number;
   /**
    * Makes seen URLs new again, those of one epoch or all; live records continue. Returns how many finished or
-   * failed records are forgotten. Costs a pass over the seen-set.
+   * failed records are forgotten. Costs a pass over the seen-set, with `request` about 2 µs.
    */
   forget(filter?: ForgetFilter): number;
   /**

@@ -22,6 +22,56 @@ export interface PushResult {
   verdict(index: number): Verdict;
 }
 
+/**
+ * What is known of a URL, for `put`.
+ *
+ * @example
+ * frontier.put("https://example.org/", { dueAt: Date.now() + 86_400_000, data: { etag: "a1" } });
+ */
+export interface PutOptions<Data = unknown> {
+  /**
+   * When the URL is due again, in milliseconds since 1970 or as a date. A time that has passed makes it pending.
+   * @defaultValue never: it is finished
+   */
+  dueAt?: number | Date | undefined;
+  /**
+   * Its data from now on, in place of the request's.
+   * @defaultValue those it has
+   */
+  data?: Data | undefined;
+}
+
+/**
+ * Which leases `pollMany` hands out.
+ *
+ * @example
+ * frontier.pollMany(10, { host: "example.org", leaseMs: 600_000 });
+ */
+export interface PollOptions {
+  /**
+   * Leases of this host alone (`lease.hostKey`, else `lease.host`), as many as are pending: its delay, limit, block and
+   * hold are passed over. Its rule must be polite.
+   * @defaultValue any host that may go
+   */
+  host?: string | undefined;
+  /**
+   * How long these leases last, in milliseconds.
+   * @defaultValue the frontier's `leaseMs`
+   */
+  leaseMs?: number | undefined;
+}
+
+/** What `put` did. */
+export interface PutResult {
+  /**
+   * `done`, `pending`, `waiting`: the state in which the URL is now. `leased`: a lease of it is out, and nothing was
+   * changed. `rejected`, `full`, `closed`: refused, and nothing was changed.
+   */
+  readonly status: "done" | "pending" | "waiting" | "leased" | "rejected" | "full" | "closed";
+  /** Why it was refused: a verdict's reason, or `no-identity` for a request that is never remembered. */
+  readonly reason?: string;
+}
+
 /** What `done` did: the result of pushing the links, and whether the lease was late. */
 export interface DoneResult extends PushResult {
   /** Whether the deadline had passed: nothing was changed. */
@@ -74,6 +124,6 @@ export interface Lease<Data = unknown> extends LeaseFields<Data>, Disposable {
    * lease.done();
    */
   redirect(url: string, change?: RedirectChange<Data>): Verdict;
-  /** Moves the deadline to so many milliseconds from now. Returns false where it has passed already. */
+  /** Moves the deadline by so many milliseconds, later than it was. Returns false where it has passed already. */
   extend(ms: number): boolean;
 }

@@ -1,6 +1,6 @@
 /** Admission: what stands at its beginning, for both of its ways (admit-batch.ts, admit-rows.ts). */
 import { RECORD_FLAG_WHOLE } from "../../structures/records/record.ts";
-import { storeLeft, wordAt } from "../../structures/store.ts";
+import { wordAt } from "../../structures/store.ts";
 import {
   BATCH_NO_RULE,
   BATCH_SCHEME,
@@ -17,9 +17,9 @@ import {
   rowVisitOffset,
   rowVisitText,
 } from "../../url/batch/row-fields.ts";
+import { matchRows } from "../../url/matching/match-rows.ts";
 import { type Core, ruleAt, type RuleState } from "../core.ts";
 import type { FrontierPolicy } from "../rules/rule-policy.ts";
-import { endRoom, owedPages } from "../records/memory-reserve.ts";
 import { visitsKey } from "../rules/rule-state.ts";
 import {
   VERDICT_INVALID_URL,
@@ -29,7 +29,7 @@ import {
   VERDICT_TOO_LONG,
 } from "./verdicts.ts";
 
-/** What a request says beyond its URL, checked and encoded by the engine. */
+/** What a request holds beyond its URL, checked and encoded by the engine. */
 export interface Admission {
   /** A verdict already reached (a request that is none): nothing else is looked at. */
   verdict: number | undefined;
@@ -46,6 +46,8 @@ export interface Admission {
   isVolatile: boolean;
   /** The epoch that the request names itself. */
   epoch: string | undefined;
+  /** The politeness unit that the request names itself. */
+  hostKey: string | undefined;
   /** Data of a volatile request that msgpack can not carry. */
   volatileData: unknown;
 }
@@ -53,8 +55,8 @@ export interface Admission {
 export interface BatchAdmission {
   readonly rows: Rows;
   readonly count: number;
-  /** The kernel has asked and marked the seen-set already: rows hold its answers. */
-  readonly isMarked: boolean;
+  /** What decides about its rows: MODE_* (admission-mode.ts). */
+  readonly mode: number;
   readonly nowMs: number;
   /** From outside: capacity binds. */
   readonly isOutside: boolean;
@@ -75,19 +77,10 @@ export interface BatchAdmission {
   readonly codesStart: number;
 }
 
-/** Most pages a batch and the structures it grows can ask for: 16 MiB kept free for transitions of what is in. */
-const RESERVE_PAGES = 256;
-
 /** The parent of a row. @hot */
 export function parentOfRow(core: Core, intake: BatchAdmission, row: number): number {
   if (intake.hasParents !== true) return intake.parent;
   return wordAt(core.store, (core.scratch.parents >> 2) + row);
-}
-
-/** Whether the region has room beyond what the transitions of its records may need. It is promised to nobody. */
-export function hasReserve(core: Core): boolean {
-  endRoom(core);
-  return storeLeft(core.store) >= RESERVE_PAGES + owedPages(core);
 }
 
 /**
@@ -97,7 +90,8 @@ export function hasReserve(core: Core): boolean {
 export function setRowText(core: Core, policy: FrontierPolicy, rows: Rows, row: number): void {
   const { draft } = core;
   const isKey = visitsKey(policy);
-  let isWhole = rowHasUserinfo(rows, row) || policy.by !== "host";
+  const isSet = (draft.flags & RECORD_FLAG_WHOLE) !== 0; // its unit is its own
+  let isWhole = isSet || rowHasUserinfo(rows, row) || policy.by !== "host";
   if (isKey && !isWhole) isWhole = !rowKeyStartsLikeVisit(rows, row, rowPathStart(rows, row));
   const start = isWhole ? 0 : rowPathStart(rows, row);
   if (isWhole) draft.flags |= RECORD_FLAG_WHOLE;
@@ -108,6 +102,16 @@ export function setRowText(core: Core, policy: FrontierPolicy, rows: Rows, row: 
 /** The URL that a lease of this row would carry. */
 export function rowLeaseText(policy: FrontierPolicy, rows: Rows, row: number): string {
   return visitsKey(policy) ? rowKeyText(rows, row) : rowVisitText(rows, row);
+}
+
+/** Finds every parsed row its rule; offset of the handles of their rule queues, which hold until the next batch. */
+export function matchRules(core: Core, rows: Rows, count: number, depth: number): number {
+  const { active, matcher } = core;
+  const { rules: numbers } = core.scratch;
+  const numberOf = (order: number): number => (active[order] as RuleState).handle;
+  const maxDepthOf = (order: number): number => (active[order] as RuleState).policy.maxDepth;
+  matchRows({ matcher, numbers, numberOf, maxDepthOf }, rows, count, depth);
+  return numbers;
 }
 
 /** The rule that a row was matched to. @hot */

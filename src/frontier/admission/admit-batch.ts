@@ -10,37 +10,40 @@
  *   row ─▶ crawlable? ─▶ scope ──▶ seen? ──▶ hook ─▶ budget ─▶ capacity ─▶ record
  *          invalid-url   too-deep  duplicate hook    budget    full
  *
- * Only an admitted row marks its identity seen. The common batch (plain URLs, no hook, no budget, room for all)
- * asks and marks in one kernel call; any other is asked and marked row by row.
+ * Only an admitted row marks its identity seen. A batch has one mode (admission-mode.ts). Where nothing but the seen-set decides, the
+ * kernel marks and surveys the batch in the crossing that parsed it, and makes its records in another; any other batch is decided row by
+ * row (decide.ts).
  *
  *   I1  Every row gets exactly one verdict and one counter step.
  *   I2  Identities marked = records made with an identity.
  *   I3  A shallower sighting lowers the depth of a record that still has its visit before it.
  */
+import { TABLE_NEW, TABLE_SKIP, tableRemove } from "../../structures/table/fingerprint-table.ts";
 import {
-  TABLE_NEW,
-  TABLE_SKIP,
-  tableInsertBatch,
-  tableRemove,
-} from "../../structures/table/fingerprint-table.ts";
-import { hostMakeEach } from "../../structures/records/host-batch.ts";
-import {
-  hostFind,
+  hostLook,
   hostMake,
   hostUnmake,
+  isSpilledHost,
   RULE_QUEUE_INDEX_WORD,
 } from "../../structures/hosts/host-table.ts";
 import {
   laneOpened,
+  lanesOpened,
   lastSequence,
   leaveLanes,
   leaveRecord,
+  type MadeJob,
   makeRecords,
-  openRecords,
-  sightedAt,
-  sightedDuplicates,
-  sightRecords,
+  type MarkedJob,
+  notedCount,
+  notedRow,
+  type OpenJob,
+  openJob,
+  type StockedJob,
+  surveyedDuplicates,
+  surveyJob,
   takeRecords,
+  takeSurveyed,
 } from "../../structures/records/record-batch.ts";
 import { queueFree, queueOf } from "../../structures/hosts/host-queue.ts";
 import {
@@ -64,97 +67,113 @@ import {
   valuesOffset,
 } from "../../url/batch/row-fields.ts";
 import {
-  hasReserve,
   type BatchAdmission,
   parentOfRow,
   refusalOf,
   ruleOfRow,
   setRowText,
 } from "./admission-input.ts";
+import { addRow, readyHosts } from "./add-to-host.ts";
+import { MODE_EACH, MODE_ROWS } from "./admission-mode.ts";
 import { admitEach } from "./admit-rows.ts";
 import { type Core, effectivePriority, type RuleState } from "../core.ts";
 import { FOREVER } from "../epochs/epoch-policy.ts";
-import { enterEpochs, joinEpoch, type RowEpochs, sayJoined } from "../epochs/row-epochs.ts";
+import { enterEpochs, joinEpoch, logJoined, type RowEpochs } from "../epochs/row-epochs.ts";
 import { evictHosts } from "../politeness/host-eviction.ts";
 import { hasRoom } from "../records/memory-reserve.ts";
 import { sharesJoin } from "../scheduling/rule-shares.ts";
 import { lowerDepth } from "./sighting.ts";
-import { isDiskFull, spillOverBudget } from "../scheduling/spill-control.ts";
+import { isInMemory, spillOverBudget } from "../scheduling/spill-control.ts";
 import { admitMade, admitRecord, keepRecord, logAdmitted } from "../records/transitions.ts";
 import { VERDICT_ACCEPTED, VERDICT_DUPLICATE, VERDICT_FULL_MEMORY } from "./verdicts.ts";
 import { bookPushed, bookSeen, bookVerdict } from "../records/ledger.ts";
 
-/** Gives every row its verdict and makes the records of those admitted. */
-export function admitRows(core: Core, intake: BatchAdmission): void {
+/** What the rows of a job have in common beside their rule. */
+interface CommonOfRows {
+  readonly depth: number | undefined;
+  readonly parent: number;
+  readonly hasParents?: boolean;
+}
+
+/** Opens the job of a batch of plain rows: the crossing that marks them surveys them too. */
+export function openAdmission(
+  core: Core,
+  rows: Rows,
+  rowRules: number,
+  { depth = 0, hasParents = false, parent }: CommonOfRows,
+): OpenJob {
+  const rule = rowRules === 0 ? (core.plain as RuleState).handle : 0;
+  return openJob(core.scratch, core.hosts, {
+    batch: rows.offset,
+    rule,
+    rules: rowRules,
+    depth,
+    parent,
+    hasParents,
+    duplicate: VERDICT_DUPLICATE,
+  });
+}
+
+/** Gives every row its verdict and makes the records of those admitted. `job`: that of rows which the crossing that parsed them has marked. */
+export function admitRows(core: Core, intake: BatchAdmission, job: MarkedJob | undefined): void {
   bookPushed(core, intake.count);
-  const epochs = intake.isMarked ? undefined : enterEpochs(core, intake);
-  if (intake.isMarked || isPlain(core, intake)) admitPlain(core, intake, epochs);
-  else admitEvery(core, intake, epochs);
+  const epochs = enterEpochs(core, intake);
+  const marked = job ?? markRows(core, intake);
+  if (marked === undefined) admitEach(core, intake, epochs);
+  else admitMarked(core, intake, marked, epochs);
   evictHosts(core, intake.nowMs);
   if (core.spilling !== undefined) spillOverBudget(core, intake.nowMs);
 }
 
-/** Row by row. */
-function admitEvery(core: Core, intake: BatchAdmission, epochs: RowEpochs): void {
-  admitEach(core, intake, epochs);
-  for (let row = 0; row < intake.count; row++) {
-    bookVerdict(core, intake.codes[intake.codesStart + row] as number);
-  }
-}
-
-/** What is known of a batch before its rows are. */
-type Outline = Pick<BatchAdmission, "admissions" | "hook" | "depth" | "isOutside" | "count">;
-
-/** Whether all rows share one fate but for their being crawlable and new. */
-export function isPlain(core: Core, intake: Outline): boolean {
-  if (intake.admissions !== undefined || intake.hook !== undefined) return false;
-  if (!hasReserve(core)) return false;
-  if (core.isEach) return false;
-  // Where rules are matched, a row that is too deep for its own has been told so already.
-  if (core.plain !== undefined && intake.depth > core.plain.policy.maxDepth) return false;
-  if (core.spilling !== undefined && isDiskFull(core)) return false;
-  const { pending, waiting } = core.counters;
-  return !intake.isOutside || pending + waiting + intake.count <= core.limits.capacity;
-}
-
-/** The hot path: a few kernel calls for the whole batch, then one round over the rows that they leave. @hot */
-function admitPlain(core: Core, intake: BatchAdmission, epochs: RowEpochs): void {
-  const { rows, count, codes, codesStart, depth } = intake;
+/** Marks and surveys the rows of a batch that the kernel did not; undefined, with nothing marked: they are decided one by one. */
+function markRows(core: Core, intake: BatchAdmission): MarkedJob | undefined {
+  if ((intake.mode & MODE_ROWS) !== 0 || !readyHosts(core, intake)) return undefined;
+  const { rows, count } = intake;
   const values = valuesOffset(rows) >> 2;
-  if (!intake.isMarked && !markRows(core, rows, count)) {
-    admitEvery(core, intake, epochs);
-    return;
+  for (let row = 0; row < count; row++) {
+    setWordAt(core.store, values + row, rowStatus(rows, row) === BATCH_OK ? 0 : TABLE_SKIP);
   }
-  const { draft } = core;
-  const { joined } = core.hosts;
+  const hashes = hashesOffset(rows);
+  if (seenAdmitBatch(core.seen, hashes, count, values << 2, slotsOffset(rows)) < 0)
+    return undefined;
+  return surveyJob(core.scratch, openAdmission(core, rows, intake.rowRules, intake));
+}
+
+/** The hot path: one more kernel call for the whole batch, then one round over the rows that it leaves. @hot */
+function admitMarked(
+  core: Core,
+  intake: BatchAdmission,
+  marked: MarkedJob,
+  epochs: RowEpochs,
+): void {
+  const { rows, count, codes, codesStart, depth } = intake;
+  const { draft, hosts, scratch } = core;
+  const values = valuesOffset(rows) >> 2;
+  const { joined } = hosts;
   let isShort = false;
   draft.depth = depth;
-  draft.parent = intake.parent;
   draft.blob = 0;
-  openRecords(core.scratch, rows.offset, draft, intake.hasParents === true);
-  const noted = sightRecords(core.scratch, VERDICT_DUPLICATE, count, codes, codesStart);
-  bookVerdict(core, VERDICT_DUPLICATE, sightedDuplicates(core.scratch));
-  // The kernel makes records that nobody hears of one by one, and their hosts.
-  const isBulk = epochs === undefined && !core.sink.wants.accepted;
-  findHosts(core, intake, isBulk);
-  if (isBulk) takeRecords(core.scratch, count, ruleOfAll(core, intake.rowRules), intake.rowRules);
-  for (let row = isBulk ? makeBulk(core, intake.rowRules, 0) : 0; row < count; ) {
+  const decided = takeSurveyed(scratch, hosts, marked, intake);
+  bookVerdict(core, VERDICT_DUPLICATE, surveyedDuplicates(scratch, decided));
+  // The kernel makes records that nothing listens to, and their hosts.
+  const isBulk = (intake.mode & MODE_EACH) === 0;
+  const job = isBulk ? takeRecords(scratch, hosts, decided, count) : undefined;
+  for (let row = job === undefined ? 0 : makeBulk(core, job, 0); row < count; ) {
     if (wordAt(core.store, values + row) === TABLE_NEW) {
-      if (isBulk) leaveRecord(core.scratch, row);
+      if (job !== undefined) leaveRecord(scratch, job, row);
       const epoch = epochs === undefined ? FOREVER : (epochs[row] as string);
       const code = makePlain(core, intake, row, epoch);
       codes[codesStart + row] = code;
       bookVerdict(core, code);
       isShort ||= code === VERDICT_FULL_MEMORY;
     }
-    row = isBulk ? makeBulk(core, intake.rowRules, row + 1) : row + 1;
+    row = job === undefined ? row + 1 : makeBulk(core, job, row + 1);
   }
-  if (isBulk) joinOpened(core);
-  scratchCopyAll(core.scratch);
+  if (job !== undefined) joinOpened(core, leaveLanes(scratch, job));
+  scratchCopyAll(scratch);
   if (isShort) unmakeHosts(core, intake, joined);
-  for (let index = 0; index < noted; index++) {
-    sightRow(core, intake, sightedAt(core.scratch, index));
-  }
+  const noted = notedCount(scratch, decided);
+  for (let index = 0; index < noted; index++) sightRow(core, intake, notedRow(scratch, index));
   if (core.log !== undefined) logRows(core, intake);
 }
 
@@ -165,8 +184,8 @@ function unmakeHosts(core: Core, { rows, count }: BatchAdmission, joined: number
   for (let row = 0; row < count; row++) {
     if (wordAt(store, values + row) !== TABLE_NEW) continue;
     const hash = (hostHashesOffset(rows) >> 2) + row * 2;
-    const host = hostFind(hosts, wordAt(store, hash), wordAt(store, hash + 1));
-    if (host !== 0) hostUnmake(hosts, host, joined);
+    const host = hostLook(hosts, wordAt(store, hash), wordAt(store, hash + 1));
+    if (host !== 0 && !isSpilledHost(host)) hostUnmake(hosts, host, joined);
   }
 }
 
@@ -186,47 +205,32 @@ function sightRow(core: Core, intake: BatchAdmission, row: number): void {
   bookVerdict(core, code);
 }
 
-/** Tells the log of the rows admitted, now that their records hold their text. */
+/** Logs the rows admitted, now that their records hold their text. */
 function logRows(core: Core, { rows, count, codes, codesStart }: BatchAdmission): void {
   const slots = slotsOffset(rows) >> 2;
   for (let row = 0; row < count; row++) {
     if (codes[codesStart + row] !== VERDICT_ACCEPTED) continue;
-    logAdmitted(core, wordAt(core.store, wordAt(core.store, slots + row) >> 2));
+    const record = wordAt(core.store, wordAt(core.store, slots + row) >> 2);
+    if (isInMemory(record)) logAdmitted(core, record); // else it was logged at once
   }
 }
 
 /** Lets the kernel make the records of plain rows from `from` on; the row that is left to makePlain, or the count. @hot */
-function makeBulk(core: Core, rowRules: number, from: number): number {
+function makeBulk(core: Core, job: StockedJob, from: number): number {
   const { draft, hosts, scratch, sequence } = core;
-  const rule = ruleOfAll(core, rowRules);
-  const row = makeRecords(scratch, hosts, from, rule, rowRules, sequence);
-  admitMade(core, lastSequence(scratch), draft.depth);
+  const row = makeRecords(scratch, hosts, job, from, sequence);
+  admitMade(core, lastSequence(scratch, job), draft.depth);
   return row;
 }
 
-/** The queue of the one rule that takes all rows, or 0 where each has its own. @hot */
-function ruleOfAll({ plain }: Core, rowRules: number): number {
-  return rowRules === 0 ? (plain as RuleState).handle : 0;
-}
-
 /** Rules for which the kernel opened a lane have something to hand out from now on. @hot */
-function joinOpened(core: Core): void {
+function joinOpened(core: Core, job: MadeJob): void {
   const { scratch, shares, store } = core;
-  const opened = leaveLanes(scratch);
   if (core.sole !== undefined) return;
+  const opened = lanesOpened(scratch, job);
   for (let index = 0; index < opened; index++) {
     sharesJoin(shares, word(store, laneOpened(scratch, index), RULE_QUEUE_INDEX_WORD));
   }
-}
-
-/** Asks and marks the seen-set for a whole batch; false: memory is exhausted, nothing was marked. */
-function markRows(core: Core, rows: Rows, count: number): boolean {
-  const values = valuesOffset(rows) >> 2;
-  for (let row = 0; row < count; row++) {
-    setWordAt(core.store, values + row, rowStatus(rows, row) === BATCH_OK ? 0 : TABLE_SKIP);
-  }
-  const hashes = hashesOffset(rows);
-  return seenAdmitBatch(core.seen, hashes, count, values << 2, slotsOffset(rows)) >= 0;
 }
 
 /** Makes the record of a new row whose identity the table has claimed. @hot */
@@ -242,17 +246,22 @@ function makePlain(core: Core, intake: BatchAdmission, row: number, epoch: strin
   draft.hi = wordAt(store, hash + 1);
   draft.flags = rowIsHttps(rows, row) ? RECORD_FLAG_HTTPS : 0;
   const host = hostOfRow(core, rows, row);
+  if (isSpilledHost(host)) {
+    return addPlain(core, intake, row, epoch);
+  }
   const { queuesMade } = core.hosts;
   draft.queue = host === 0 ? 0 : queueOf(core.hosts, host, rule.handle);
   setRowText(core, rule.policy, rows, row);
   const record = draft.queue === 0 ? 0 : recordCreate(store, draft);
-  if (record === 0 || !hasRoom(core) || !joinEpoch(core, epoch, draft.lo, draft.hi)) {
+  const isReady = record !== 0 && hasRoom(core);
+  const joined = isReady ? joinEpoch(core, epoch, draft.lo, draft.hi) : undefined;
+  if (joined === undefined) {
     if (record !== 0) recordUnmake(store, record);
     if (core.hosts.queuesMade > queuesMade) queueFree(store, draft.queue);
     seenRemove(core.seen, draft.lo, draft.hi);
     return VERDICT_FULL_MEMORY;
   }
-  sayJoined(core, epoch, draft.lo, draft.hi);
+  logJoined(core, joined, draft.lo, draft.hi);
   setWordAt(store, slot >> 2, record);
   bookSeen(core, 1);
   scratchCopy(core.scratch, recordTextOffset(store, record), draft.textOffset, draft.textLength);
@@ -262,21 +271,20 @@ function makePlain(core: Core, intake: BatchAdmission, row: number, epoch: strin
   return VERDICT_ACCEPTED;
 }
 
-/** Looks up, and claims where new, the hosts of all rows that are new, in bulk made too; results go to the scratch. */
-function findHosts(core: Core, { rows, count, rowRules }: BatchAdmission, isBulk: boolean): void {
-  const { hosts, scratch, store } = core;
-  const hostValues = scratch.hostValues >> 2;
-  const hashes = hostHashesOffset(rows);
-  const { hostSlots } = scratch;
-  const fresh = tableInsertBatch(hosts.index, hashes, count, scratch.hostValues, hostSlots);
-  if (fresh < 0) {
-    for (let row = 0; row < count; row++) setWordAt(store, hostValues + row, TABLE_SKIP);
-  } else if (isBulk && fresh > 0) {
-    hostMakeEach(hosts, scratch, ruleOfAll(core, rowRules), rowRules);
-  }
+/** The same where the host is on disk; the draft is filled but for queue and text. */
+function addPlain(core: Core, intake: BatchAdmission, row: number, epoch: string): number {
+  const { draft, seen, store } = core;
+  const { rows, rowRules } = intake;
+  const rule = ruleOfRow(core, rowRules, row);
+  setRowText(core, rule.policy, rows, row);
+  const slot = wordAt(store, (slotsOffset(rows) >> 2) + row);
+  const value = hostOfRow(core, rows, row);
+  if (addRow(core, { rows, row, rule, epoch, slot, value })) return VERDICT_ACCEPTED;
+  seenRemove(seen, draft.lo, draft.hi);
+  return VERDICT_FULL_MEMORY;
 }
 
-/** The host that findHosts found for a new row, made now if it could not be; 0 when memory is exhausted. */
+/** The host that the survey found for a new row, made now if it could not be; 0 when memory is exhausted. */
 function hostOfRow(core: Core, rows: Rows, row: number): number {
   const { hosts, scratch, store } = core;
   const value = wordAt(store, (scratch.hostValues >> 2) + row);
@@ -285,7 +293,7 @@ function hostOfRow(core: Core, rows: Rows, row: number): number {
   const lo = wordAt(store, hash);
   const hi = wordAt(store, hash + 1);
   // An earlier row made it, or could not; or there is no memory for the new hosts of this batch.
-  if (value !== TABLE_NEW) return hostFind(hosts, lo, hi);
+  if (value !== TABLE_NEW) return hostLook(hosts, lo, hi);
   const slot = wordAt(store, (scratch.hostSlots >> 2) + row);
   const host = hostMake(hosts, rowHost(rows, row), lo, hi);
   setWordAt(store, slot >> 2, host);

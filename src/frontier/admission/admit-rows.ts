@@ -2,13 +2,7 @@
  * Admission row by row: for requests that are more than a URL, and wherever a hook, a budget, a capacity or a
  * politeness unit of the user's own decides. Asks first, marks only what is admitted.
  */
-import {
-  hostCreate,
-  hostFind,
-  hostNamed,
-  hostOfName,
-  hostUnmake,
-} from "../../structures/hosts/host-table.ts";
+import { hostCreate, hostOfName, hostUnmake } from "../../structures/hosts/host-table.ts";
 import { isMemoryFull } from "../../base/errors.ts";
 import { queueFree, queueOf } from "../../structures/hosts/host-queue.ts";
 import {
@@ -18,8 +12,8 @@ import {
   RECORD_FLAG_NO_IDENTITY,
   RECORD_FLAG_START,
   RECORD_FLAG_VOLATILE,
+  RECORD_FLAG_WHOLE,
   RECORD_FAILED,
-  RECORD_RESTING,
   recordCreate,
   recordState,
   recordTextOffset,
@@ -30,54 +24,37 @@ import {
 import { scratchCopy, scratchCopyAll } from "../../structures/records/kernel-scratch.ts";
 import { seenFind, seenInsert, seenSet } from "../../structures/seen/seen-set.ts";
 import { wordAt } from "../../structures/store.ts";
-import { findDomain, rowDomain } from "../../url/matching/row-domain.ts";
 import {
   BATCH_OK,
   hashesOffset,
   hostHashesOffset,
-  type Rows,
   rowHost,
-  rowHostText,
   rowIsHttps,
   rowStatus,
 } from "../../url/batch/row-fields.ts";
 import {
   type Admission,
-  hasReserve,
   type BatchAdmission,
   parentOfRow,
-  refusalOf,
-  rowLeaseText,
   ruleOfRow,
   setRowText,
 } from "./admission-input.ts";
+import { type Candidate, decide, findUnit, type Unit } from "./decide.ts";
 import { PERIOD_NEVER } from "../epochs/adaptive-period.ts";
 import { FOREVER, isRecrawled, UNDATED_MS } from "../epochs/epoch-policy.ts";
-import { joinEpoch, leaveEpoch, type RowEpochs, sayJoined } from "../epochs/row-epochs.ts";
-import { keepsPeriod, makeWay, mayComeAgain, periodBefore } from "../epochs/recrawl.ts";
+import { joinEpoch, leaveEpoch, logJoined, type RowEpochs } from "../epochs/row-epochs.ts";
+import { keepsPeriod, makeWay, periodBefore } from "../epochs/recrawl.ts";
 import { type Core, effectivePriority, type RuleState } from "../core.ts";
-import type { FrontierPolicy } from "../rules/rule-policy.ts";
-import { hasBudget, isBudgeted, spendBudget } from "../politeness/politeness.ts";
+import { isBudgeted, spendBudget } from "../politeness/politeness.ts";
 import { hasRoom, hasSpare } from "../records/memory-reserve.ts";
 import { sightIdentity } from "./sighting.ts";
-import { isDiskFull, placeOfValue, tryBehind } from "../scheduling/spill-control.ts";
+import { placeOfValue, tryBehind } from "../scheduling/spill-control.ts";
 import { isFinishedValue } from "../records/finished-word.ts";
 import { admitRecord, keepRecord, requeueRecord, logAdmitted } from "../records/transitions.ts";
-import { unitOf } from "../politeness/politeness-unit.ts";
-import {
-  VERDICT_ACCEPTED,
-  VERDICT_BUDGET,
-  VERDICT_DEFERRED,
-  VERDICT_DUPLICATE,
-  VERDICT_FULL,
-  VERDICT_FULL_DISK,
-  VERDICT_FULL_MEMORY,
-  VERDICT_HOOK,
-  VERDICT_TOO_DEEP,
-} from "./verdicts.ts";
-import { bookSeen } from "../records/ledger.ts";
+import { VERDICT_DEFERRED, VERDICT_FULL_MEMORY } from "./verdicts.ts";
+import { bookSeen, bookVerdict } from "../records/ledger.ts";
 
-/** What a plain URL says beyond itself. */
+/** What a plain URL holds beyond itself. */
 function plainAdmission(depth: number): Admission {
   return {
     verdict: undefined,
@@ -90,99 +67,79 @@ function plainAdmission(depth: number): Admission {
     blob: undefined,
     isVolatile: false,
     epoch: undefined,
+    hostKey: undefined,
     volatileData: undefined,
   };
 }
 
 export function admitEach(core: Core, intake: BatchAdmission, epochs: RowEpochs): void {
+  const { codes, codesStart, rows, rowRules } = intake;
   const plain = plainAdmission(intake.depth);
   for (let row = 0; row < intake.count; row++) {
-    const admission = intake.admissions?.[row] ?? plain;
-    const epoch = epochs === undefined ? FOREVER : (epochs[row] as string | null);
-    intake.codes[intake.codesStart + row] = tryRow(core, { intake, row, admission, epoch });
+    const isOk = rowStatus(rows, row) === BATCH_OK;
+    const code = tryRow(core, intake, {
+      rows,
+      row,
+      rule: isOk ? ruleOfRow(core, rowRules, row) : undefined,
+      admission: intake.admissions?.[row] ?? plain,
+      epoch: epochs === undefined ? FOREVER : (epochs[row] as string | null),
+      known: 0,
+      isAgain: false,
+      unit: undefined,
+    });
+    codes[codesStart + row] = code;
+    bookVerdict(core, code);
   }
 }
 
-/** A row that throws MEMORY_FULL has changed nothing: its verdict says it, and those before it stand. */
-function tryRow(core: Core, row: Row): number {
+/** A row that throws MEMORY_FULL has changed nothing: its verdict is `full`, and earlier rows keep theirs. */
+function tryRow(core: Core, intake: BatchAdmission, candidate: Candidate): number {
   try {
-    return admitRow(core, row);
+    return admitRow(core, intake, candidate);
   } catch (error) {
     if (isMemoryFull(error)) return VERDICT_FULL_MEMORY;
     throw error;
   }
 }
 
-interface Row {
-  intake: BatchAdmission;
-  row: number;
-  admission: Admission;
-  /** Name of its epoch; null: the user's function gave none. */
-  epoch: string | null;
-}
-
-function admitRow(core: Core, { intake, row, admission, epoch }: Row): number {
-  const { rows, nowMs } = intake;
-  if (admission.verdict !== undefined) return admission.verdict;
-  const status = rowStatus(rows, row);
-  if (status !== BATCH_OK) return refusalOf(status);
-  const rule = ruleOfRow(core, intake.rowRules, row);
-  const { policy } = rule;
-  if (admission.depth > policy.maxDepth) return VERDICT_TOO_DEEP;
-  if (epoch === null) return VERDICT_HOOK;
-  const hash = (hashesOffset(rows) >> 2) + row * 2;
-  const lo = wordAt(core.store, hash);
-  const hi = wordAt(core.store, hash + 1);
-  let known = admission.dedup === "skip" ? 0 : seenFind(core.seen, lo, hi);
-  // Who may come again, or beside itself, is looked at in memory.
-  if (
-    placeOfValue(known) !== undefined &&
-    (isRecrawled(policy.epoch) || admission.dedup !== "check")
-  ) {
-    known = tryBehind(core, known, lo, hi);
-    if (known < 0) return VERDICT_FULL_MEMORY;
+function admitRow(core: Core, intake: BatchAdmission, candidate: Candidate): number {
+  const { nowMs } = intake;
+  const { depth } = candidate.admission; // the hook changes none
+  const code = decide(core, candidate, intake, lookUp);
+  const { admission, isAgain, known } = candidate;
+  const isLive = known !== 0 && !isFinishedValue(known);
+  if (isLive && !isAgain) {
+    const identity = { value: known, ...hashOf(core, candidate) };
+    if (!sightIdentity(core, identity, depth, nowMs)) return VERDICT_FULL_MEMORY;
+    if (admission.dedup === "again" && !askAgain(core, known, nowMs)) return VERDICT_FULL_MEMORY;
   }
-  const isAgain = known !== 0 && mayReplace(core, { known, admission, epoch, policy }, nowMs);
-  if (known !== 0 && !isAgain) {
-    const isLive = !isFinishedValue(known);
-    if (isLive && !sightIdentity(core, { value: known, lo, hi }, admission.depth, nowMs)) {
-      return VERDICT_FULL_MEMORY;
-    }
-    if (admission.dedup === "check") return VERDICT_DUPLICATE;
-    if (admission.dedup === "again" && !isFinishedValue(known)) {
-      return askAgain(core, known, nowMs) ? VERDICT_DUPLICATE : VERDICT_FULL_MEMORY;
-    }
-  }
-  const asked = intake.hook === undefined ? admission : intake.hook(row);
-  if (asked === undefined) return VERDICT_HOOK;
-  const unit = unitOfRow(core, policy, rows, row);
-  if (isBudgeted(policy) && !hasBudget(core, policy, unit.host)) return VERDICT_BUDGET;
-  if (intake.isOutside && isAtCapacity(core)) return VERDICT_FULL;
-  if (intake.isOutside && isDiskFull(core)) return VERDICT_FULL_DISK;
-  if (!hasReserve(core)) return VERDICT_FULL_MEMORY;
+  if (code > VERDICT_DEFERRED) return code;
+  const rule = candidate.rule as RuleState;
+  const unit = candidate.unit ?? findUnit(core, rule.policy, candidate);
   const { joined } = core.hosts;
-  const host = unit.host || joinUnit(core, rows, row, unit.name);
+  if (admission.hostKey !== undefined) core.hasOwnUnits = true;
+  const host = unit.host || joinUnit(core, candidate, unit.name);
   if (host === 0) return VERDICT_FULL_MEMORY;
-  const identity = { lo, hi, known, isAgain, epoch };
-  const code = makeRecord(core, { intake, row, rule, admission: asked, host, ...identity });
-  if (code === VERDICT_FULL_MEMORY) hostUnmake(core.hosts, host, joined);
-  return code;
+  const isMade = makeRecord(core, { intake, candidate, rule, host, ...hashOf(core, candidate) });
+  if (!isMade) hostUnmake(core.hosts, host, joined);
+  return isMade ? code : VERDICT_FULL_MEMORY;
 }
 
-/** Whether the row stands in for what is known of its identity: its rule crawls again, and its time has come. */
-function mayReplace(
-  core: Core,
-  sighting: { known: number; admission: Admission; epoch: string; policy: FrontierPolicy },
-  nowMs: number,
-): boolean {
-  const { known, admission, epoch, policy } = sighting;
-  if (!isFinishedValue(known) && recordState(core.store, known) === RECORD_RESTING) {
-    // One that is never refused comes at any time, and so do seeds.
-    if (admission.dedup === "record" || admission.dedup === "again") return true;
-  }
-  if (!isRecrawled(policy.epoch) || epoch !== FOREVER || admission.epoch !== undefined)
-    return false;
-  return admission.dedup === "check" && mayComeAgain(core, known, nowMs);
+/** What the seen-set holds; −1: memory has no room. Who may come again, or beside itself, is looked at in memory. */
+function lookUp(core: Core, candidate: Candidate): number {
+  const { admission, rule } = candidate;
+  if (admission.dedup === "skip") return 0;
+  const { lo, hi } = hashOf(core, candidate);
+  const known = seenFind(core.seen, lo, hi);
+  const { policy } = rule as RuleState;
+  const isSettled = admission.dedup === "check" && !isRecrawled(policy.epoch);
+  if (isSettled || placeOfValue(known) === undefined) return known;
+  return tryBehind(core, known, lo, hi);
+}
+
+function hashOf({ store }: Core, { rows, row }: Candidate): { lo: number; hi: number } {
+  const at = (hashesOffset(rows) >> 2) + row * 2;
+  return { lo: wordAt(store, at), hi: wordAt(store, at + 1) };
 }
 
 /** A failed record of a seed that comes again has all attempts before it; false: there is no room for it. */
@@ -196,29 +153,22 @@ function askAgain(core: Core, record: number, nowMs: number): boolean {
 
 interface Making {
   intake: BatchAdmission;
-  row: number;
+  candidate: Candidate;
   rule: RuleState;
-  admission: Admission;
   host: number;
   lo: number;
   hi: number;
-  /** What the seen-set held before. */
-  known: number;
-  /** It stands in for what is known. */
-  isAgain: boolean;
-  epoch: string;
 }
 
-function makeRecord(core: Core, making: Making): number {
-  const { admission, host, intake, row, rule, lo, hi } = making;
+/** Makes the record of a candidate that was let in; false, with nothing changed: memory is exhausted. */
+function makeRecord(core: Core, making: Making): boolean {
+  const { candidate, host, intake, rule, lo, hi } = making;
+  const { admission, isAgain, known, row, rows } = candidate;
   const { policy } = rule;
   const { draft, scratch, store } = core;
   // A live identity keeps its record; a second one beside it has none (dedup: 'record').
-  const isOwner =
-    admission.dedup !== "skip" &&
-    (making.isAgain || making.known === 0 || isFinishedValue(making.known));
-  draft.flags =
-    flagsOf(admission, isOwner) | (rowIsHttps(intake.rows, row) ? RECORD_FLAG_HTTPS : 0);
+  const isOwner = admission.dedup !== "skip" && (isAgain || known === 0 || isFinishedValue(known));
+  draft.flags = flagsOf(admission, isOwner) | (rowIsHttps(rows, row) ? RECORD_FLAG_HTTPS : 0);
   draft.priority = effectivePriority(policy, admission.priority, admission.depth);
   const { queuesMade } = core.hosts;
   draft.queue = queueOf(core.hosts, host, rule.handle);
@@ -226,15 +176,15 @@ function makeRecord(core: Core, making: Making): number {
   draft.hi = hi;
   draft.depth = admission.depth;
   draft.parent = parentOfRow(core, intake, row);
-  draft.blob = blobOf(core, making);
-  setRowText(core, policy, intake.rows, row);
+  draft.blob = blobOf(core, candidate, rule);
+  setRowText(core, policy, rows, row);
   const isReady = draft.queue !== 0 && draft.blob >= 0 && (isOwner || (core.log?.ready() ?? true));
   const record = isReady ? recordCreate(store, draft) : 0;
   if (record === 0 || !hasRoom(core) || (isOwner && !claim(core, making, record))) {
     if (record !== 0) recordUnmake(store, record);
     if (core.hosts.queuesMade > queuesMade) queueFree(store, draft.queue);
     if (draft.blob > 0) blobFree(store, draft.blob);
-    return VERDICT_FULL_MEMORY;
+    return false;
   }
   scratchCopy(scratch, recordTextOffset(store, record), draft.textOffset, draft.textLength);
   scratchCopyAll(scratch);
@@ -243,18 +193,19 @@ function makeRecord(core: Core, making: Making): number {
   if (isBudgeted(policy)) spendBudget(core, host);
   admitRecord(core, record, admission.dueMs, intake.nowMs);
   logAdmitted(core, record);
-  return admission.dueMs > intake.nowMs ? VERDICT_DEFERRED : VERDICT_ACCEPTED;
+  return true;
 }
 
 function flagsOf(admission: Admission, isOwner: boolean): number {
   let flags = isOwner ? 0 : RECORD_FLAG_NO_IDENTITY;
   if (admission.isStart) flags |= RECORD_FLAG_START;
+  if (admission.hostKey !== undefined) flags |= RECORD_FLAG_WHOLE;
   if (admission.isVolatile) flags |= RECORD_FLAG_VOLATILE;
   return flags;
 }
 
 /** Handle of the blob, 0 when there is nothing to keep, −1 when memory is exhausted. */
-function blobOf(core: Core, { admission, rule, known, isAgain }: Making): number {
+function blobOf(core: Core, { admission, known, isAgain }: Candidate, rule: RuleState): number {
   const { blob: bytes, maxAttempts } = admission;
   const isNever = admission.epoch !== undefined;
   const isKept = keepsPeriod(rule.policy);
@@ -268,14 +219,16 @@ function blobOf(core: Core, { admission, rule, known, isAgain }: Making): number
 
 /** Marks the identity as this record's; false, with nothing changed: memory is exhausted. The room of the step has been asked for. */
 function claim(core: Core, making: Making, record: number): boolean {
-  const { lo, hi, known, isAgain, epoch, intake } = making;
+  const { candidate, lo, hi, intake } = making;
+  const { epoch, isAgain, known } = candidate;
   if (known === 0) {
-    if (!joinEpoch(core, epoch, lo, hi)) return false;
+    const joined = joinEpoch(core, epoch, lo, hi);
+    if (joined === undefined) return false;
     if (!seenInsert(core.seen, lo, hi)) {
-      leaveEpoch(core, epoch);
+      leaveEpoch(core, joined);
       return false;
     }
-    sayJoined(core, epoch, lo, hi);
+    logJoined(core, joined, lo, hi);
   }
   if (isAgain && !isFinishedValue(known)) makeWay(core, known, intake.nowMs);
   seenSet(core.seen, lo, hi, record);
@@ -283,33 +236,8 @@ function claim(core: Core, making: Making, record: number): boolean {
   return true;
 }
 
-function isAtCapacity(core: Core): boolean {
-  return core.counters.pending + core.counters.waiting >= core.limits.capacity;
-}
-
-/** The politeness unit of a row: its host where that is known, and its name where it is not the URL's host. */
-interface Unit {
-  readonly host: number;
-  readonly name: string | Uint8Array | undefined;
-}
-
-function unitOfRow(core: Core, policy: FrontierPolicy, rows: Rows, row: number): Unit {
-  if (policy.by === "domain") {
-    findDomain(core.domains, rows, row);
-    const name = rowDomain(rows, row);
-    return { host: hostNamed(core.hosts, name), name };
-  }
-  if (policy.by !== "host") {
-    const name = unitOf(core, policy, rowLeaseText(policy, rows, row), rowHostText(rows, row));
-    return { host: hostNamed(core.hosts, name), name };
-  }
-  const hash = (hostHashesOffset(rows) >> 2) + row * 2;
-  const host = hostFind(core.hosts, wordAt(core.store, hash), wordAt(core.store, hash + 1));
-  return { host, name: undefined };
-}
-
 /** Makes a unit that is not known yet; 0 when memory is exhausted. */
-function joinUnit(core: Core, rows: Rows, row: number, name: Unit["name"]): number {
+function joinUnit(core: Core, { rows, row }: Candidate, name: Unit["name"]): number {
   if (name !== undefined) return hostOfName(core.hosts, name);
   const hash = (hostHashesOffset(rows) >> 2) + row * 2;
   const lo = wordAt(core.store, hash);

@@ -70,7 +70,7 @@ function sightRecord(core: Core, record: number, depth: number, nowMs: number): 
 
 /**
  * A shallower sighting of a spilled record: its depth is noted beside its place. Where its priority hangs on the depth, a
- * log must hear of it, or the place may be in the cold tier, the record comes back into memory first. @hot
+ * log must have it, or the place may be in the cold tier, the record comes back into memory first. @hot
  */
 function sightSpilled(core: Core, lo: number, hi: number, depth: number, nowMs: number): boolean {
   const value = seenFind(core.seen, lo, hi);

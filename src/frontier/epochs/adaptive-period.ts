@@ -23,7 +23,7 @@ const CHANGE_STEP = 0.5;
 const GROW = Math.exp(CHANGE_STEP * CHANGE_TARGET);
 const SHRINK = Math.exp(-CHANGE_STEP * (1 - CHANGE_TARGET));
 
-/** The period after a visit; `beforeMs` 0: the first one; `changed` undefined: nobody looked. */
+/** The period after a visit; `beforeMs` 0: the first one; `changed` undefined: it was not compared. */
 export function nextPeriod(
   beforeMs: number,
   changed: boolean | undefined,

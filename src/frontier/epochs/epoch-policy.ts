@@ -5,7 +5,7 @@
  *   'forever'                    forever                                   never
  *   { calendar, zone? }          the period of its notBefore, else of now  in the next period
  *   { version }                  the version                               when the version changes
- *   { of }                       of(notBefore, else now)                   when `of` says another name
+ *   { of }                       of(notBefore, else now)                   when `of` returns another name
  *   { every: T }                 forever                                   T after its last visit, by itself
  *   { adaptive: { min, max } }   forever                                   its own period after its last visit, by itself
  *
@@ -17,8 +17,8 @@ import {
   type CalendarUnit,
   calendarName,
   createCalendar,
-} from "../../base/calendar.ts";
-import { DURATION_EXPECTED, durationMs } from "../../base/duration.ts";
+} from "../../base/time/calendar.ts";
+import { DURATION_EXPECTED, durationMs } from "../../base/time/duration.ts";
 import { type HookFault, misuse, refusePromise } from "../../base/errors.ts";
 import { between, made } from "../../base/fields.ts";
 import { isObject } from "../../base/type-guards.ts";
@@ -125,7 +125,7 @@ export function normalizeEpoch(policy: EpochPolicy | undefined, path: string): E
   return adaptiveOf(fields.adaptive, `${path}.adaptive`);
 }
 
-/** Mode bloom knows no finish times: policies that need them are refused by name. */
+/** Mode bloom holds no finish times: policies that need them are refused by name. */
 export function checkEpochMode(epoch: EpochRule, mode: string, path: string): void {
   if (mode !== "bloom" || !isRecrawled(epoch)) return;
   throw wrong(path, "every or adaptive", "another epoch with seen.mode 'bloom'");

@@ -1,7 +1,7 @@
 /**
  * Recrawl: records that come again by themselves, under a rule whose epoch is `every` or `adaptive` (docs/decisions/0007).
  *
- *   done ──▶ resting ──its time──▶ pending (again) ──lease──▶ …       nobody has to push it
+ *   done ──▶ resting ──its time──▶ pending (again) ──lease──▶ …       no push is needed
  *               │                    │
  *               └── a push after its time, or before its next hand-out, takes its place, with its period: accepted
  *   failed ── a push requeues it at once: accepted
@@ -13,7 +13,7 @@
  *   failed             accepted                                   at once
  *   removed            duplicate                                  a trap stays shut
  *
- *   I1  What a push is told depends on the time and on what was handed out, never on who looked meanwhile.
+ *   I1  The verdict of a push depends on the time and on what was handed out, never on what was read meanwhile.
  */
 import {
   type Heap,
@@ -110,7 +110,7 @@ export function comeBackNow(core: Core, lo: number, hi: number, nowMs: number): 
 
 /** Whether a push of a known identity may be admitted anew under a rule that re-crawls. */
 export function mayComeAgain(core: Core, known: number, nowMs: number): boolean {
-  // Finished before its rule re-crawled: nobody knows when, so that its time is over.
+  // Finished before its rule re-crawled: the time is unknown, so that it is over.
   if (isFinishedValue(known)) return !finishedView(known).isRemoved;
   switch (recordState(core.store, known)) {
     case RECORD_RESTING:
@@ -122,7 +122,7 @@ export function mayComeAgain(core: Core, known: number, nowMs: number): boolean 
   }
 }
 
-/** What was learned of a page, for the record that takes the place of this one: a link to it says nothing of how it changes. */
+/** What was learned of a page, for the record that takes the place of this one: a link to it does not show how it changes. */
 export function periodBefore({ store }: Core, known: number): number {
   const blob = isFinishedValue(known) ? 0 : recordBlob(store, known);
   return blob === 0 ? 0 : blobPeriod(store, blob);

@@ -6,9 +6,9 @@
 /**
  * Epochs at work: which epoch each row of a batch is in, its salt on the row's hash, and the end of an epoch.
  *
- *   row's hash ⊕ salt of its epoch = the identity that the seen-set knows       (structures/seen/epoch-table.ts)
+ *   row's hash ⊕ salt of its epoch = the identity that the seen-set holds       (structures/seen/epoch-table.ts)
  *
- * A frontier whose rules all say `forever` never comes here: one look at a batch's outline tells.
+ * A batch whose mode has neither epochs nor requests never comes here.
  *
  *   I1  A row's hash is salted once, after its key is known and before the seen-set is asked.
  *   I2  Every identity of a named epoch that was admitted and not forgotten is among the epoch's members.
@@ -38,10 +38,10 @@ import { seenFind, seenForget, seenRemove, seenSet } from "../../structures/seen
 import { setWordAt, wordAt } from "../../structures/store.ts";
 import { BATCH_OK, hashesOffset, type Rows, rowStatus } from "../../url/batch/row-fields.ts";
 import { type BatchAdmission, rowLeaseText, ruleOfRow } from "../admission/admission-input.ts";
+import { MODE_ADMISSIONS, MODE_EPOCHS } from "../admission/admission-mode.ts";
 import type { Core } from "../core.ts";
 import { isHookFault, memoryFull, misuse } from "../../base/errors.ts";
 import { epochNameOf, FOREVER, UNDATED_MS } from "./epoch-policy.ts";
-import type { FrontierPolicy } from "../rules/rule-policy.ts";
 import { hasRoomFor } from "../records/memory-reserve.ts";
 import {
   isInMemory,
@@ -51,7 +51,7 @@ import {
   takeSpilledAt,
 } from "../scheduling/spill-control.ts";
 import { finishedView, isFinishedValue } from "../records/finished-word.ts";
-import { forgetRecord } from "../records/transitions.ts";
+import { forgetRecord, replaceRecord } from "../records/transitions.ts";
 import { listRecords } from "../records/record-walk.ts";
 import { bookForgotten, bookSeen, endGeneration, setSeen } from "../records/ledger.ts";
 
@@ -63,20 +63,10 @@ const ENTRY_BYTES = 32;
 /** The epoch of each row: a name; FOREVER; null where the user's function gave none. undefined: all are forever. */
 export type RowEpochs = ReadonlyArray<string | null> | undefined;
 
-/** Whether plain rows of a rule can be in another epoch than forever. */
-export function isSegmented({ epoch }: FrontierPolicy): boolean {
-  return epoch.kind !== "forever" && epoch.kind !== "again";
-}
-
-/** Whether a plain row's fate is sealed by its hash: no user's function names its epoch, and nothing comes again. */
-export function isEpochPlain({ epoch }: FrontierPolicy): boolean {
-  return epoch.kind !== "of" && epoch.kind !== "again";
-}
-
 /** Finds the epoch of every row and salts its hash (I1). */
 export function enterEpochs(core: Core, intake: BatchAdmission): RowEpochs {
-  if (!hasEpochs(core, intake)) return undefined;
-  const { rows, count, admissions, rowRules, nowMs } = intake;
+  const { rows, count, admissions, mode, rowRules, nowMs } = intake;
+  if ((mode & (MODE_EPOCHS | MODE_ADMISSIONS)) === 0) return undefined;
   const names: Array<string | null> = [];
   for (let row = 0; row < count; row++) {
     let name: string | null = FOREVER;
@@ -104,25 +94,34 @@ export function saltRow(core: Core, rows: Rows, row: number, name: string | null
   setWordAt(store, hash + 1, wordAt(store, hash + 1) ^ hi);
 }
 
-/** Notes an identity among its epoch's members; false, with nothing changed, when memory is exhausted. The log hears of it by `sayJoined`. */
-export function joinEpoch(core: Core, name: string | null, lo: number, hi: number): boolean {
-  if (name === FOREVER || name === null) return true;
+declare const JOINED: unique symbol;
+/** The name of an epoch, null for none, that an identity has joined. */
+type JoinedEpoch = (string | null) & { readonly [JOINED]: true };
+
+/** Notes an identity among its epoch's members; undefined, with nothing changed, when memory is exhausted. `logJoined` logs it. */
+export function joinEpoch(
+  core: Core,
+  name: string | null,
+  lo: number,
+  hi: number,
+): JoinedEpoch | undefined {
+  if (name === FOREVER || name === null) return name as JoinedEpoch;
   const { epochs, store } = core;
   const epoch = epochOpen(epochs, name);
-  if (epoch === 0) return false;
-  const isIn = epochAdd(epochs, epoch, lo, hi);
-  if (!isIn && epochMembers(store, epoch) === 0) epochDrop(epochs, epoch);
-  return isIn;
+  if (epoch === 0) return undefined;
+  if (epochAdd(epochs, epoch, lo, hi)) return name as JoinedEpoch;
+  if (epochMembers(store, epoch) === 0) epochDrop(epochs, epoch);
+  return undefined;
 }
 
 /** Takes back the identity that `joinEpoch` has noted last: it is not admitted after all. */
-export function leaveEpoch({ epochs }: Core, name: string | null): void {
+export function leaveEpoch({ epochs }: Core, name: JoinedEpoch): void {
   if (name === FOREVER || name === null) return;
   epochTakeBack(epochs, epochFind(epochs, name));
 }
 
-/** Tells the log of a member whose record was made. */
-export function sayJoined(core: Core, name: string | null, lo: number, hi: number): void {
+/** Logs a member whose record was made. */
+export function logJoined(core: Core, name: JoinedEpoch, lo: number, hi: number): void {
   if (name !== FOREVER && name !== null) core.log?.joined(name, lo, hi);
 }
 
@@ -207,6 +206,21 @@ export function forgetDone(core: Core, lo: number, hi: number): void {
   bookForgotten(core, 1);
 }
 
+/**
+ * One identity, whatever it is but leased, is new again, for a request that is put in its place. The caller has asked for the room of a
+ * step.
+ */
+export function forgetForPut(
+  core: Core,
+  value: number,
+  { lo, hi, nowMs }: { lo: number; hi: number; nowMs: number },
+): void {
+  const isFinished = isFinishedValue(value);
+  forgetIdentity(core, lo, hi);
+  if (!isFinished) replaceRecord(core, value, nowMs);
+  else if (!finishedView(value).isRemoved) bookForgotten(core, 1);
+}
+
 function forgetIdentity(core: Core, lo: number, hi: number): void {
   core.log?.identityForgotten(lo, hi);
   seenRemove(core.seen, lo, hi);
@@ -214,7 +228,7 @@ function forgetIdentity(core: Core, lo: number, hi: number): void {
 }
 
 /**
- * The same for the epoch without end, whose members nobody notes: all is forgotten but what the other epochs hold.
+ * The same for the epoch without end, whose members are not noted: all is forgotten but what the other epochs hold.
  */
 function forgetForever(core: Core): number {
   const { counters, epochs, log, seen } = core;
@@ -224,32 +238,42 @@ function forgetForever(core: Core): number {
   }
   settleSpilled(core);
   needNames(core, log === undefined ? 0 : liveOf(core));
+  // An identity that was put, or forgotten and pushed again, is a member twice.
   const words = new Uint32Array(epochs.members * 3);
   const live = new Set<number>();
   let size = 0;
-  let done = 0;
   for (let epoch = epochNext(epochs, 0); epoch !== 0; epoch = epochNext(epochs, epoch)) {
     epochEach(epochs, epoch, (lo, hi) => {
       const value = seenFind(seen, lo, hi);
       if (value === 0) return;
       words.set([lo, hi, value], size);
       size += 3;
-      if (!isFinishedValue(value)) {
-        live.add(value);
-        if (isRestingValue(core, value)) done++;
-      } else if (!finishedView(value).isRemoved) done++;
+      if (!isFinishedValue(value)) live.add(value);
     });
   }
   const before = counters.forgotten;
   log?.forgotten();
   forgetRecords(core, live);
-  endGeneration(core, done);
   seenForget(seen);
+  let kept = 0;
+  let done = 0;
   for (let at = 0; at < size; at += 3) {
-    seenSet(seen, words[at] as number, words[at + 1] as number, words[at + 2] as number);
+    const lo = words[at] as number;
+    const hi = words[at + 1] as number;
+    const value = words[at + 2] as number;
+    if (seenFind(seen, lo, hi) !== 0) continue;
+    seenSet(seen, lo, hi, value);
+    kept++;
+    if (isDoneValue(core, value)) done++;
   }
-  setSeen(core, size / 3);
+  endGeneration(core, done);
+  setSeen(core, kept);
   return counters.forgotten - before;
+}
+
+/** Whether a value of the seen-set stands for a done record, finished or resting. */
+function isDoneValue(core: Core, value: number): boolean {
+  return isFinishedValue(value) ? !finishedView(value).isRemoved : isRestingValue(core, value);
 }
 
 /** A new generation of all epochs. */
@@ -290,9 +314,4 @@ function forgetRecords(core: Core, kept: ReadonlySet<number> | undefined): void 
     if (kept?.has(record)) continue;
     forgetRecord(core, record);
   }
-}
-
-function hasEpochs(core: Core, { admissions }: BatchAdmission): boolean {
-  if (core.isSegmented) return true;
-  return admissions?.some((admission) => admission?.epoch !== undefined) ?? false;
 }

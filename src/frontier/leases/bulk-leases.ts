@@ -2,22 +2,23 @@
  * Bulk: hand-outs and ends of plain leases by the kernel, many in one crossing (structures/records/lease-batch.ts). What they do is
  * what `leaseNext` and `finish` do one by one, and those take over where anything is not plain.
  *
- *   plain hand-outs   rules without politeness, no groups; nobody listens; what stands before a lane's blocks on disk
+ *   plain hand-outs   rules without politeness, no groups; no listener; what stands before a lane's blocks on disk
  *   plain ends        the same; no rule that re-crawls or backs off; a record without blob and volatile data, on a host
- *                     that nobody steered; the exact table keeps the last word
- *   log               told of each hand-out behind it and of each end before it, as the records stand
+ *                     that was not steered; the exact table keeps the last word
+ *   log               has each hand-out after it and each end before it, as the records stand
  *
  *   one rule      its best lane ─▶ kernel, as many as there are
  *   several       shares: charge the next turns ─▶ their rule queues ─▶ kernel, one each ─▶ take back what it could not
  */
 import { memoryFull } from "../../base/errors.ts";
 import {
+  endAt,
   endBatch,
   leaseBatch,
-  leaseBound,
   leaseRoom,
   leasedAt,
   leaseTurns,
+  noteEnd,
 } from "../../structures/records/lease-batch.ts";
 import {
   HOST_PENDING_WORD,
@@ -42,12 +43,13 @@ import {
   recordFlags,
   recordQueue,
 } from "../../structures/records/record.ts";
-import { scratchHandle, scratchTouch } from "../../structures/records/kernel-scratch.ts";
+import { scratchTouch } from "../../structures/records/kernel-scratch.ts";
 import { type Store, word } from "../../structures/store.ts";
 import { timelineHolds, timelineRemove } from "../../structures/ordering/timeline.ts";
-import { type Core, ruleFlags } from "../core.ts";
+import { type Core, ruleFlags, type SteppedMs } from "../core.ts";
 import { countLate, finish, isLive } from "./leases.ts";
 import type { HandOut } from "../scheduling/hand-out.ts";
+import { countLeaseTime } from "./lease-times.ts";
 import { holdRoom, leasesThatFit, releaseHeldRoom } from "../records/memory-reserve.ts";
 import { sharesCharge, sharesReturn, sharesTurns, TURNS_MAX } from "../scheduling/rule-shares.ts";
 import { laneBound } from "../scheduling/spill-control.ts";
@@ -68,10 +70,10 @@ function isPlainCore(core: Core): boolean {
 }
 
 /**
- * Leases the next records, at most `max`, as far as they are plain; how many. Their handles stand in the scratch, their
- * sequences end with the core's. The core must have been brought to `nowMs`. @hot
+ * Leases the next plain records, at most `max`, and returns how many. Their handles are at `leasedAt`; the last sequence is the
+ * core's. @hot
  */
-export function leaseMany(core: Core, nowMs: number, max: number): number {
+export function leaseMany(core: Core, nowMs: SteppedMs, max: number): number {
   const { counters, deadlines, leaseSequence, limits, scratch, shares, sole, store } = core;
   if (core.sink.wants.leased || !isPlainCore(core)) return 0;
   const room = leasesThatFit(core, Math.min(max, limits.maxLeases - counters.leased));
@@ -82,8 +84,9 @@ export function leaseMany(core: Core, nowMs: number, max: number): number {
   if (lane === 0) return 0;
   const bound = laneBound(core, lane, sole.policy.isLifo);
   if (!isPlainLane(store, lane)) return 0;
-  leaseBound(scratch, bound);
-  const made = leaseBatch(scratch, deadlines, sole.handle, room, deadlineMs, leaseSequence);
+  const places = leaseRoom(scratch, deadlines, deadlineMs, leaseSequence, room);
+  if (places === 0) return 0;
+  const made = leaseBatch(scratch, deadlines, places, sole.handle, bound);
   countLeased(core, made);
   bookRule(core, LEDGER.lease, RECORD_PENDING, sole.handle, made);
   for (let index = 0; index < made; index++) sharesCharge(shares, sole.index);
@@ -93,17 +96,18 @@ export function leaseMany(core: Core, nowMs: number, max: number): number {
 /** The next hand-outs of several rules, as far as each is plain; the kernel counts for the rules. @hot */
 function leaseByTurns(core: Core, deadlineMs: number, max: number): number {
   const { deadlines, leaseSequence, scratch, shares } = core;
-  const room = leaseRoom(deadlines, deadlineMs, leaseSequence, Math.min(max, TURNS_MAX));
+  const most = Math.min(max, TURNS_MAX);
+  const room = leaseRoom(scratch, deadlines, deadlineMs, leaseSequence, most);
   if (room === 0) return 0;
   const turns = sharesTurns(shares, room);
   if (turns.length === 0) return 0;
-  const made = leaseTurns(scratch, deadlines, turns, deadlineMs, leaseSequence);
+  const made = leaseTurns(scratch, deadlines, room, turns);
   if (made < turns.length) sharesReturn(shares, turns.length, made);
   countLeased(core, made);
   return made;
 }
 
-/** Counts records handed out at once, and tells the log. @hot */
+/** Counts and logs records handed out at once. @hot */
 function countLeased(core: Core, made: number): void {
   core.leaseSequence += made;
   bookTotal(core, LEDGER.lease, RECORD_PENDING, made);
@@ -115,8 +119,7 @@ function countLeased(core: Core, made: number): void {
 
 /**
  * Ends leases as done, in their order, without outcome; how many. `late`: true for those that came too late already, and from
- * now on for those that do not stand; all of them are counted. The core must have been brought to `nowMs`. Throws MEMORY_FULL before
- * the first one ends.
+ * now on for those that do not stand; all of them are counted. Throws MEMORY_FULL before the first one ends.
  */
 export function endMany(
   core: Core,
@@ -163,10 +166,7 @@ function endHeld(core: Core, leases: readonly HandOut[], late: boolean[], nowMs:
 function touchLeases(core: Core, leases: readonly HandOut[], from: number): void {
   const count = Math.min(leases.length - from, TOUCHED);
   if (count < TOUCHED_MIN) return;
-  for (let at = 0; at < count; at++) {
-    scratchHandle(core.scratch, at, (leases[from + at] as HandOut).record);
-  }
-  scratchTouch(core.scratch, core.seen.table.offset, count);
+  scratchTouch(core.scratch, core.seen.table.offset, leases, from, count);
 }
 
 /** Whether a lane holds some records, and in its list alone as far as they are in memory. @hot */
@@ -190,8 +190,9 @@ function collectEnd(core: Core, index: number, lease: HandOut, nowMs: number): b
   if (!timelineHolds(deadlines, record, lease.sequence, nowMs)) return false;
   const isMore = (recordFlags(store, record) & (RECORD_FLAG_BLOB | RECORD_FLAG_VOLATILE)) !== 0;
   if (isMore || !isPlainVisit(core, recordQueue(store, record))) return false;
+  countLeaseTime(core, record, nowMs);
   timelineRemove(deadlines, record);
-  scratchHandle(scratch, index, record);
+  noteEnd(scratch, index, record);
   return true;
 }
 
@@ -213,14 +214,14 @@ function endCollected(core: Core, count: number): void {
   if (count === 0) return;
   if (log !== undefined) {
     for (let index = 0; index < count; index++) {
-      const record = leasedAt(scratch, index);
+      const record = endAt(scratch, index);
       announce(core, LEDGER.done, record, finishedWord(core, record));
     }
   }
   if (sole !== undefined) bookRule(core, LEDGER.done, RECORD_LEASED, sole.handle, count);
   else {
     for (let index = 0; index < count; index++) {
-      const queue = recordQueue(store, leasedAt(scratch, index));
+      const queue = recordQueue(store, endAt(scratch, index));
       bookRule(core, LEDGER.done, RECORD_LEASED, word(store, queue, QUEUE_RULE_WORD), 1);
     }
   }

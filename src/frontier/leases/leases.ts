@@ -9,7 +9,7 @@
  *
  *   I1  At most one live lease per record.
  *   I2  A result after the deadline changes nothing and is counted.
- *   I3  A lease that nobody had begun when it ran out goes back as if it had been released: only begun ones are attempts.
+ *   I3  A lease that had not begun when it ran out goes back as if it had been released: only begun ones are attempts.
  *   I4  Whatever may fail is done, and the room of the step asked for, before anything changes (memory-reserve.ts). A clock for which there is no
  *       room passes later.
  */
@@ -41,7 +41,7 @@ import {
 } from "../../structures/records/record.ts";
 import { rematchOrphans } from "../rules/rematch-records.ts";
 import { RULE_BACKOFF } from "../../structures/hosts/host-table.ts";
-import { clampPriority, type Core, ruleOf } from "../core.ts";
+import { clampPriority, type Core, ruleOf, type SteppedMs } from "../core.ts";
 import type { FrontierPolicy, Outcome } from "../rules/rule-policy.ts";
 import {
   countVisit,
@@ -49,13 +49,16 @@ import {
   isBadStatus,
   readyVisit,
   takeOutcome,
+  type VisitedHost,
 } from "../politeness/politeness.ts";
 import { hasRoom, hasSpare, needRoom } from "../records/memory-reserve.ts";
 import type { HandOut } from "../scheduling/hand-out.ts";
+import { addExtension, countLeaseTime, dropExtension } from "./lease-times.ts";
 import {
   cancelVisit,
   endVisit,
   handOut,
+  handOutOfHost,
   hasStanding,
   logClock,
   wakeHosts,
@@ -81,12 +84,13 @@ interface RetryRequest {
 }
 
 /** Brings the core to `nowMs`: leases that ran out, records that became due, hosts that may go again, all as far as there is room. */
-export function step(core: Core, nowMs: number): void {
+export function step(core: Core, nowMs: number): SteppedMs {
   if (timelinePeekKey(core.deadlines) <= nowMs) expireAll(core, nowMs);
   wakeRecords(core, nowMs);
   wakeHosts(core, nowMs);
   if (heapPeekKey(core.groupClocks) <= nowMs && hasRoom(core)) wakeGroups(core, nowMs);
   if (core.orphans.length > 0) rematchOrphans(core, nowMs);
+  return nowMs as SteppedMs;
 }
 
 /** What waited and what rested, in the order of their times: places must not depend on who looked between. */
@@ -104,15 +108,15 @@ function wakeRecords(core: Core, nowMs: number): void {
   if (heapCount(resting) > 0) wakeResting(core, nowMs);
 }
 
-/** Whether a lease has run out, or a record has become due, that `step` has not heard of yet. @hot */
+/** Whether a lease has run out, or a record has become due, that `step` has not handled yet. @hot */
 export function isOverdue({ deadlines, resting, waiting }: Core, nowMs: number): boolean {
   if (timelinePeekKey(deadlines) <= nowMs) return true;
   if (heapCount(waiting) > 0 && heapPeekKey(waiting) <= nowMs) return true;
   return heapCount(resting) > 0 && heapPeekKey(resting) <= nowMs;
 }
 
-/** Leases the next record; the core must have been brought to `nowMs`. Throws MEMORY_FULL, and DISK_*, with nothing changed. @hot */
-export function leaseNext(core: Core, nowMs: number, out: HandOut): boolean {
+/** Leases the next record. Throws MEMORY_FULL, and DISK_*, with nothing changed. @hot */
+export function leaseNext(core: Core, nowMs: SteppedMs, out: HandOut): boolean {
   if (core.counters.leased >= core.limits.maxLeases) return false;
   if (!hasSpare(core)) {
     if (hasStanding(core)) throw memoryFull();
@@ -120,6 +124,27 @@ export function leaseNext(core: Core, nowMs: number, out: HandOut): boolean {
   }
   if (!handOut(core, nowMs, out)) return false;
   leaseRecord(core, out.record, nowMs + core.limits.leaseMs, out.sequence);
+  if (core.log !== undefined) logClock(core, out.record);
+  return true;
+}
+
+/**
+ * Leases one record for a time of its own: the next one, or the next one of `host` where it is not 0, whose clock, limit and hold are
+ * then passed over.
+ */
+export function leaseChosen(
+  core: Core,
+  { host, leaseMs }: { host: number; leaseMs: number },
+  nowMs: SteppedMs,
+  out: HandOut,
+): boolean {
+  if (core.counters.leased >= core.limits.maxLeases) return false;
+  if (!hasSpare(core)) throw memoryFull();
+  const isFound = host === 0 ? handOut(core, nowMs, out) : handOutOfHost(core, host, nowMs, out);
+  if (!isFound) return false;
+  leaseRecord(core, out.record, nowMs + leaseMs, out.sequence);
+  if (leaseMs !== core.limits.leaseMs)
+    addExtension(core, out.sequence, leaseMs - core.limits.leaseMs);
   if (core.log !== undefined) logClock(core, out.record);
   return true;
 }
@@ -136,33 +161,34 @@ export function countLate(core: Core): void {
   bookLate(core);
 }
 
-/** Finished, with what the visit showed; comes before its children are admitted. @hot */
+/** Finished, with what the visit showed. Children are admitted afterwards: a page is done whatever becomes of them. @hot */
 export function finish(
   core: Core,
   lease: HandOut,
   outcome: Outcome | undefined,
   nowMs: number,
 ): void {
-  readyVisit(core, lease.record, isBadStatus(outcome?.status));
+  const host = readyVisit(core, lease.record, isBadStatus(outcome?.status));
   needRoom(core);
-  learnOutcome(core, lease, outcome, nowMs);
+  countLeaseTime(core, lease.record, nowMs);
+  learnOutcome(core, host, lease.record, outcome, nowMs);
   endVisit(core, lease.record, nowMs);
   finishRecord(core, lease.record, againAt(core, lease.record, outcome?.changed, nowMs));
 }
 
-/** What a finished visit showed. */
+/** What a finished visit showed. @hot */
 function learnOutcome(
   core: Core,
-  lease: HandOut,
+  host: VisitedHost,
+  record: number,
   outcome: Outcome | undefined,
   nowMs: number,
 ): void {
   // Nothing was seen, and nothing is counted.
   if (outcome === undefined && (core.flagsSeen & RULE_BACKOFF) === 0) return;
-  const { policy } = ruleOf(core, lease.record);
-  const host = hostOf(core, lease.record);
-  if (outcome !== undefined) takeOutcome(core, host, { policy, outcome }, nowMs);
-  countVisit(core, host, { policy, isFailure: isBadStatus(outcome?.status) }, nowMs);
+  const { policy } = ruleOf(core, record);
+  if (outcome !== undefined) takeOutcome(core, host, policy, outcome, nowMs);
+  countVisit(core, host, policy, isBadStatus(outcome?.status), nowMs);
 }
 
 export function retry(
@@ -174,9 +200,10 @@ export function retry(
   const { record } = lease;
   const { store } = core;
   const { policy } = ruleOf(core, record);
-  readyVisit(core, record, true);
+  const host = readyVisit(core, record, true);
   needRoom(core);
-  const host = endOf(core, record, request.outcome, nowMs);
+  countLeaseTime(core, record, nowMs);
+  endOf(core, record, request.outcome, nowMs);
   const attempt = recordAttempt(store, record);
   if (attempt >= maxAttempts(core, record)) {
     failRecord(core, record, request.reason ?? "attempts");
@@ -188,8 +215,8 @@ export function retry(
     const delayMs = request.delayMs ?? backoffDelay(core, policy, attempt);
     retryRecord(core, record, nowMs + delayMs, { nowMs, reason: request.reason });
   }
-  // This may give the host up, and this record with it.
-  countVisit(core, host, { policy, isFailure: true }, nowMs);
+  // This may end all of its host, and this record with it.
+  countVisit(core, host, policy, true, nowMs);
   const answer = recordState(store, record) === RECORD_FAILED ? "failed" : "requeued";
   if (core.orphans.length > 0) rematchOrphans(core, nowMs);
   return answer;
@@ -209,17 +236,19 @@ export function fail(
   const { policy } = ruleOf(core, lease.record);
   // A page that is not there was answered all the same: that is no failure of its host.
   const isFailure = !isAnswer(result.outcome?.status);
-  readyVisit(core, lease.record, isFailure);
+  const host = readyVisit(core, lease.record, isFailure);
   needRoom(core);
-  const host = endOf(core, lease.record, result.outcome, nowMs);
+  countLeaseTime(core, lease.record, nowMs);
+  endOf(core, lease.record, result.outcome, nowMs);
   failRecord(core, lease.record, reason);
-  countVisit(core, host, { policy, isFailure }, nowMs);
+  countVisit(core, host, policy, isFailure, nowMs);
 }
 
 /** Fails, but its host was not asked: to it this is as if the record had never been handed out. */
 function failUnvisited(core: Core, lease: HandOut, reason: string, nowMs: number): void {
   const host = hostOf(core, lease.record);
   needRoom(core);
+  countLeaseTime(core, lease.record, nowMs);
   failRecord(core, lease.record, reason);
   cancelVisit(core, host, lease, nowMs);
   if (core.orphans.length > 0) rematchOrphans(core, nowMs);
@@ -235,6 +264,7 @@ export function release(core: Core, lease: HandOut, nowMs: number): void {
 function giveBack(core: Core, lease: HandOut, nowMs: number): void {
   const { record } = lease;
   const host = hostOf(core, record);
+  dropExtension(core, record);
   if (isOverDelivered(core, record)) {
     setRecordAttempt(core.store, record, recordAttempt(core.store, record) - 1); // not made
     failRecord(core, record, "deliveries");
@@ -248,6 +278,7 @@ export function extend(core: Core, lease: HandOut, ms: number): number {
   needRoom(core);
   const deadlineMs = timelineKeyOf(core.deadlines, lease.record) + ms;
   timelineUpdate(core.deadlines, lease.record, deadlineMs, lease.sequence);
+  addExtension(core, lease.sequence, ms);
   return deadlineMs;
 }
 
@@ -272,6 +303,7 @@ function expireAll(core: Core, nowMs: number): void {
 /** A deadline passed: an attempt is gone, the place is kept. The host is not to blame. */
 function expire(core: Core, record: number, nowMs: number): void {
   const { store } = core;
+  dropExtension(core, record);
   endVisit(core, record, nowMs, timelineKeyOf(core.deadlines, record));
   const attempt = recordAttempt(store, record);
   const isLast = attempt >= maxAttempts(core, record);
@@ -284,14 +316,13 @@ function expire(core: Core, record: number, nowMs: number): void {
   }
 }
 
-/** Ends a visit that did not succeed; its host. */
-function endOf(core: Core, record: number, outcome: Outcome | undefined, nowMs: number): number {
-  const host = hostOf(core, record);
+/** Ends a visit that did not succeed. */
+function endOf(core: Core, record: number, outcome: Outcome | undefined, nowMs: number): void {
   if (outcome !== undefined) {
-    takeOutcome(core, host, { policy: ruleOf(core, record).policy, outcome }, nowMs);
+    const { policy } = ruleOf(core, record);
+    takeOutcome(core, hostOf(core, record), policy, outcome, nowMs);
   }
   endVisit(core, record, nowMs);
-  return host;
 }
 
 function isOverDelivered(core: Core, record: number): boolean {

@@ -23,6 +23,7 @@ import {
 import { memberAddress, setMemberAddress } from "../../structures/hosts/group-table.ts";
 import { float, setFloat, setWord, word } from "../../structures/store.ts";
 import type { Core } from "../core.ts";
+import { bringHostsThat } from "../scheduling/spill-hosts.ts";
 import { carryGroups } from "./group-clocks.ts";
 import { hostClock } from "./host-clock.ts";
 
@@ -33,6 +34,7 @@ const FLAGS = [HOST_HELD, HOST_STEERED, HOST_KEPT];
 /** Hosts go over in the order of their turns, and join the new core in it. */
 export function carryHostClocks(from: Core, to: Core, nowMs: number): void {
   const { hosts, store } = from;
+  bringHostsThat(from, (host) => hasStateToCarry(from, host, nowMs));
   const owed: number[] = [];
   const look = (host: number): void => {
     if (hasStateToCarry(from, host, nowMs)) owed.push(host);

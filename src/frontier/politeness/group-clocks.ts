@@ -1,5 +1,5 @@
 /**
- * Group clocks: set, passed, and those that outlive what set them: told to the log, brought back from files, carried over a clear.
+ * Group clocks: set, passed, and those that outlive what set them: logged, brought back from files, carried over a clear.
  *
  * A group is known by the hash of its kind's label and its name, so that its clock can come back before any of its hosts does;
  * until one joins, or the clock runs out, it is a group that nobody belongs to (host-groups.ts, I4).

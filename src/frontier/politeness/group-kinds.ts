@@ -72,7 +72,7 @@ export function openGroup(core: Core, kind: number, name: string): number {
   return group;
 }
 
-/** What a kind of group is called in files. Functions are told apart by their order. */
+/** What a kind of group is called in files. Functions are distinguished by their order. */
 function labelOf({ groupKinds }: Core, kind: number): string {
   const by = groupKinds[kind] as GroupBy;
   if (typeof by !== "function") return by;
@@ -80,7 +80,7 @@ function labelOf({ groupKinds }: Core, kind: number): string {
   return `own ${before.length}`;
 }
 
-/** The name of a host's group of a kind; undefined: it has none. A function that throws, which is told, or gives no text: the host alone. */
+/** The name of a host's group of a kind; undefined: it has none. A function that throws, which is reported, or returns no text: the host alone. */
 function nameIn(core: Core, host: number, by: GroupBy): string | undefined {
   if (by === "address") return memberAddress(core.store, host);
   const name = hostName(core.store, host);

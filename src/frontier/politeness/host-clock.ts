@@ -33,7 +33,7 @@ export function hostClock(core: Core, host: number): number {
 
 /**
  * The time before which a host may not go; −Infinity once that has passed. A clock that has passed stays so, wherever the machine's
- * clock is set, until somebody sets it anew: who may go does not depend on how often somebody looks.
+ * clock is set, until it is set anew: who may go does not depend on how often it is read.
  */
 export function hostHold(core: Core, host: number): number {
   return hostFlag(core.store, host, HOST_PASSED) ? Number.NEGATIVE_INFINITY : hostClock(core, host);

@@ -11,7 +11,7 @@
  *   I1  A parked queue may go but for its groups: it holds records and its host may go.
  *   I2  An open gate with anything parked has a front, and none parked there is better than it; a shut gate has none.
  *   I3  leased of a group = sum of the leases of its hosts: what is handed out is counted in all groups at once.
- *   I4  A group stands in the heap of group clocks while it is shut by time and something is parked, or while nobody
+ *   I4  A group stands in the heap of group clocks while it is shut by time and something is parked, or while nothing
  *       belongs to it and its clock runs.
  *   I5  An address that is not known blocks nothing.
  */
@@ -162,7 +162,7 @@ export function endGroups(core: Core, host: number, rule: RuleState, endMs: numb
   }
 }
 
-/** A lease ended without a visit: clocks that nobody has set since are as before it. */
+/** A lease ended without a visit: clocks that were not set since are as before it. */
 export function cancelGroups(core: Core, host: number, holds: GroupHold[] | undefined): void {
   countLease(core, host, -1);
   for (const { group, readyBefore, readySet } of holds ?? []) {
@@ -368,7 +368,7 @@ function isOpen(core: Core, group: number, { limit }: GroupTerm, nowMs: number):
   return hasPassed(core, group, nowMs);
 }
 
-/** Puts a group into the heap of clocks, or takes it out, as I4 says. */
+/** Puts a group into the heap of clocks, or takes it out, as I4 asks. */
 function clockGroup(core: Core, group: number, nowMs: number): void {
   const { groupClocks, store } = core;
   const readyAt = float(store, group, GROUP_READY_AT_WORD);
@@ -394,7 +394,7 @@ function isUnused(core: Core, group: number): boolean {
   return word(core.store, group, GROUP_HOSTS_WORD) === 0;
 }
 
-/** Frees a group that nobody belongs to, or leaves that to its clock. */
+/** Frees a group without members, or leaves that to its clock. */
 function freeIdle(core: Core, group: number, nowMs: number): void {
   const { store } = core;
   if (!isUnused(core, group)) return;

@@ -1,11 +1,11 @@
-/** The politeness unit of a URL: its host, its registrable domain, or what the user's own function says. */
+/** The politeness unit of a URL: its host, its registrable domain, or what the user's own function returns. */
 import { refusePromise } from "../../base/errors.ts";
 import { registrableDomain } from "../../url/parsing/registrable-domain.ts";
 import type { Core } from "../core.ts";
 import type { FrontierPolicy } from "../rules/rule-policy.ts";
 
 /**
- * Name of the unit under a policy. A function that throws is told as a fault; then, and where it answers no text, the host is the unit:
+ * Name of the unit under a policy. A function that throws is reported as a fault; then, and where it answers no text, the host is the unit:
  * no input stops the engine.
  */
 export function unitOf(core: Core, { by }: FrontierPolicy, url: string, host: string): string {

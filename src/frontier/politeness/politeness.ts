@@ -28,6 +28,7 @@ import type { FrontierPolicy, Outcome } from "../rules/rule-policy.ts";
 import { memberAddress, setMemberAddress } from "../../structures/hosts/group-table.ts";
 import { advanceHost, moveAddress } from "./host-groups.ts";
 import { setBlockUntil } from "./host-clock.ts";
+import { recordLatency } from "../../base/time/latency-histogram.ts";
 import { assertRoom } from "../records/memory-reserve.ts";
 import { settleHost } from "../scheduling/schedule.ts";
 import { takeSpilled } from "../scheduling/spill-control.ts";
@@ -38,16 +39,22 @@ import { listRecords } from "../records/record-walk.ts";
 const TOO_MANY_REQUESTS = 429;
 const SERVER_ERRORS = 500;
 
-/** Takes in what one visit showed: delay, bytes, Retry-After. Comes before the end of the visit. */
+declare const VISITED: unique symbol;
+/** The host of a visit that may end: what its end may need is in memory (`readyVisit`). */
+export type VisitedHost = number & { readonly [VISITED]: true };
+
+/** Takes in what one visit showed, before it ends: delay, bytes, Retry-After. @hot */
 export function takeOutcome(
   core: Core,
   host: number,
-  { policy, outcome }: { policy: FrontierPolicy; outcome: Outcome },
+  policy: FrontierPolicy,
+  outcome: Outcome,
   nowMs: number,
 ): void {
   const { store } = core;
   const { adaptive } = policy;
   const { latencyMs, bytes, retryAfterMs } = outcome;
+  if (isAmount(latencyMs)) recordLatency(core.leaseTimes.fetches, latencyMs);
   if (adaptive !== undefined && isAmount(latencyMs)) {
     const delayMs = Math.min(Math.max(adaptive.factor * latencyMs, adaptive.minMs), adaptive.maxMs);
     setFloat(store, host, HOST_ADAPTIVE_WORD, delayMs);
@@ -69,28 +76,30 @@ export function isAnswer(status: number | undefined): boolean {
 }
 
 /**
- * Before a visit ends: where its failure makes its host be given up, what that one has on disk comes back, so that nothing has to be
- * read while things change.
+ * Before a visit ends: where its failure ends all of its host, what that one has on disk comes back, so that nothing has to be read
+ * while things change. Returns the host.
  */
-export function readyVisit(core: Core, record: number, isFailure: boolean): void {
-  if (!isFailure || core.spilling === undefined) return;
+export function readyVisit(core: Core, record: number, isFailure: boolean): VisitedHost {
+  const host = hostOf(core, record) as VisitedHost;
+  if (!isFailure || core.spilling === undefined) return host;
   const backoff = ruleOf(core, record).policy.hostBackoff;
-  const host = hostOf(core, record);
-  if (backoff === undefined) return;
-  if (word(core.store, host, HOST_FAILURES_WORD) + 1 < backoff.giveUpAfter) return;
+  if (backoff === undefined) return host;
+  if (word(core.store, host, HOST_FAILURES_WORD) + 1 < backoff.giveUpAfter) return host;
   takeSpilled(
     core,
     (other) => hostOf(core, other) === host,
     () => {},
     host,
   );
+  return host;
 }
 
-/** Counts a visit for the breaker and for back-off. Comes after the record has its new state, and after `readyVisit`. */
+/** Counts a visit for the breaker and for back-off, once its record has its new state: the host's last failure takes all of its records. @hot */
 export function countVisit(
   core: Core,
-  host: number,
-  { policy, isFailure }: { policy: FrontierPolicy; isFailure: boolean },
+  host: VisitedHost,
+  policy: FrontierPolicy,
+  isFailure: boolean,
   nowMs: number,
 ): void {
   if (isFailure) core.sink.failure(nowMs);

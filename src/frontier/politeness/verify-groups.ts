@@ -38,7 +38,7 @@ interface Sum {
   leased: number;
 }
 
-/** Throws InvariantError at the first thing that is not as host-groups.ts says. */
+/** Throws InvariantError at the first thing that breaks an invariant of host-groups.ts. */
 export function verifyGroups(core: Core): void {
   const { groupKinds, groups, hosts, store } = core;
   if (groupKinds.length === 0) return;
@@ -115,7 +115,7 @@ function verifyGate(core: Core, group: number, gate: number): void {
   const isTimed = word(store, group, GROUP_CLOCKED_WORD) !== 0;
   if (isFull) assert(front === 0, "I2: a full gate has no front");
   if (lane === 0 || isFull) return;
-  // The clock alone tells the rest: what is parked at an open gate has a front before it.
+  // The clock alone decides the rest: what is parked at an open gate has a front before it.
   assert(front !== 0 || isTimed, "I2: an open gate has a front");
   if (front === 0) {
     assert(float(store, group, GROUP_READY_AT_WORD) > 0, "I4: a shut gate has a clock");

@@ -81,7 +81,8 @@ export function removeRecords(core: Core, filter: RecordFilter, nowMs: number): 
 
 /** The one host that a filter can be about, where units are hosts; 0: there may be several. */
 function unitOf(core: Core, { host }: RecordFilter): number {
-  if (host === undefined || core.rules.some(({ policy }) => policy.by !== "host")) return 0;
+  if (host === undefined || core.hasOwnUnits) return 0;
+  if (core.rules.some(({ policy }) => policy.by !== "host")) return 0;
   return hostNamed(core.hosts, host.toLowerCase());
 }
 

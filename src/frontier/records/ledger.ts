@@ -6,11 +6,11 @@
  *   from, to   states; a record that is in none of `from` breaks the engine (I1)
  *   total      what is counted once for good, beside the states
  *   log        the kind of its journal entry (transition-log.ts)
- *   event      what listeners are told
+ *   event      the event that listeners receive
  *
- *   I1  A state is left and another one entered in one step: the sums of DESIGN §4, I1 hold behind every row.
- *   I2  No other file writes a counter of the frontier or of a rule, or a record's state: `npm run check:tidy` says who does.
- *   I3  What is done counts as done until it is forgotten, removed, or comes again; who rests is done.
+ *   I1  A state is left and another one entered in one step: the sums of DESIGN §4, I1 hold after every row.
+ *   I2  No other file writes a counter of the frontier or of a rule, or a record's state: `npm run check:tidy` fails where one does.
+ *   I3  A finished record counts as done until it is forgotten, removed or due again. A resting record is done.
  */
 import { assert } from "../../base/assert.ts";
 import {
@@ -94,6 +94,13 @@ const RESTING = 1 << RECORD_RESTING;
 const FAILED = 1 << RECORD_FAILED;
 const DONE = 1 << STATE_DONE;
 
+/** Counters as this file alone has them. */
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+interface Booked {
+  readonly counters: Writable<Counters>;
+}
+
 export const LEDGER = {
   admit: row(NONE, RECORD_PENDING, "accepted", LOG_ADMITTED, "accepted"),
   defer: row(NONE, RECORD_WAITING, "deferred", LOG_ADMITTED, "accepted"),
@@ -104,6 +111,8 @@ export const LEDGER = {
   rest: row(LEASED, RECORD_RESTING, undefined, LOG_RESTED, "done"),
   comeAgain: row(RESTING, RECORD_PENDING, undefined, LOG_REQUEUED, undefined),
   stay: row(RESTING | PENDING, STATE_DONE, undefined, LOG_DONE, undefined),
+  finish: row(PENDING, STATE_DONE, undefined, LOG_DONE, "done"),
+  keep: row(PENDING, RECORD_RESTING, undefined, LOG_RESTED, "done"),
   release: row(LEASED, RECORD_PENDING, "released", LOG_RELEASED, "released"),
   expire: row(LEASED, RECORD_PENDING, "expired", LOG_EXPIRED, "expired"),
   retry: row(LEASED, RECORD_PENDING, "retried", LOG_RETRIED, "retried"),
@@ -112,6 +121,7 @@ export const LEDGER = {
   requeue: row(FAILED, RECORD_PENDING, undefined, LOG_REQUEUED, undefined),
   remove: row(PENDING | WAITING | RESTING, STATE_REMOVED, undefined, LOG_REMOVED, undefined),
   forget: row(FAILED | RESTING | DONE, STATE_FORGOTTEN, undefined, 0, undefined),
+  replace: row(PENDING | WAITING | FAILED | RESTING, STATE_FORGOTTEN, undefined, 0, undefined),
   movePending: row(PENDING, RECORD_PENDING, undefined, LOG_MOVED, undefined),
   moveWaiting: row(WAITING, RECORD_WAITING, undefined, LOG_MOVED, undefined),
 } as const;
@@ -125,7 +135,7 @@ function row(
   return { from, to, total, log, event };
 }
 
-/** One record makes a transition: its state and all counts; its rule queue. What it says comes when it stands (`announce`). @hot */
+/** Changes the state of one record and all counts. Returns its rule queue. `announce` logs the transition once the record has its place. @hot */
 export function book(core: Core, entry: Transition, record: number): number {
   const { store } = core;
   const rule = ruleQueue(core, record);
@@ -146,7 +156,7 @@ export function bookNew(core: Core, entry: Transition, record: number, depth: nu
 
 /** The frontier's counts of n records from one state. The kernel, or `bookRule`, counts for their rules. @hot */
 export function bookTotal(core: Core, entry: Transition, from: number, n: number): void {
-  const { counters } = core;
+  const { counters }: Booked = core;
   assert((entry.from & (1 << from)) !== 0, "I1: a transition that the ledger has");
   countState(counters, from, -n);
   countState(counters, entry.to, n);
@@ -164,8 +174,9 @@ export function bookRule(
   countRule(core, from, rule, -n);
   countRule(core, entry.to, rule, n);
   if (entry === LEDGER.lease) countRuleTotal(core.store, rule, RULE_QUEUE_SERVED_WORD, n);
-  // Which rule a finished word was of nobody knows, unless there is one: a resting record is forgotten alike.
-  if (entry === LEDGER.forget && from === RECORD_RESTING && core.sole === undefined) {
+  // The rule of a finished identity is unknown unless there is only one. A resting record is forgotten the same way.
+  const isForgotten = entry === LEDGER.forget || entry === LEDGER.replace;
+  if (isForgotten && from === RECORD_RESTING && core.sole === undefined) {
     countRuleTotal(core.store, rule, RULE_QUEUE_DONE_WORD, n);
   }
 }
@@ -175,27 +186,33 @@ export function bookRule(
  * rule queue, or 0 where the entry names none.
  */
 export function bookEntry(core: Core, entry: Transition, from: number, rule = 0): void {
-  const { counters, store } = core;
+  const { counters }: Booked = core;
+  const { store } = core;
   if (entry.total !== undefined) counters[entry.total]++;
   if (entry === LEDGER.lease) countRuleTotal(store, rule, RULE_QUEUE_SERVED_WORD, 1);
-  for (const [state, by] of [
-    [from, -1],
-    [entry.to, 1],
-  ] as const) {
-    if (state < RECORD_RESTING) continue;
-    countState(counters, state, by);
-    if (rule !== 0 && isDone(state)) countRuleTotal(store, rule, RULE_QUEUE_DONE_WORD, by);
-  }
+  countOver(core, from, rule, -1);
+  countOver(core, entry.to, rule, 1);
 }
 
-/** The row of a kind of entry. */
+/** States that recovery does not place: what is over. @hot */
+function countOver({ counters, store }: Core, state: number, rule: number, by: number): void {
+  if (state < RECORD_RESTING) return;
+  countState(counters, state, by);
+  if (rule !== 0 && isDone(state)) countRuleTotal(store, rule, RULE_QUEUE_DONE_WORD, by);
+}
+
+/** The first row of each kind of entry. Rows of one kind differ in states that `bookEntry` does not count. */
+const ROW_OF_LOG: Transition[] = [];
+for (const entry of Object.values(LEDGER)) ROW_OF_LOG[entry.log] ??= entry;
+
+/** The row of a kind of entry. @hot */
 export function rowOfLog(log: number): Transition {
-  const found = Object.values(LEDGER).find((entry) => entry.log === log);
+  const found = ROW_OF_LOG[log];
   assert(found !== undefined, "a kind of entry has a row");
   return found as Transition;
 }
 
-/** Tells log and listeners of a transition that was booked; the record stands, or is about to be freed. @hot */
+/** Passes a booked transition to the log and to listeners, before the record is freed. @hot */
 export function announce(
   core: Core,
   entry: Transition,
@@ -209,9 +226,10 @@ export function announce(
 }
 
 /** Counts admissions of one depth. @hot */
-export function bookDepth({ counters }: Core, depth: number, n: number): void {
+export function bookDepth({ counters }: Booked, depth: number, n: number): void {
+  const depths = counters.depths as number[];
   const level = Math.min(depth, DEPTH_COUNT_MAX);
-  counters.depths[level] = (counters.depths[level] ?? 0) + n;
+  depths[level] = (depths[level] ?? 0) + n;
 }
 
 /** Records go on under another rule in the state that they are in. */
@@ -220,28 +238,29 @@ export function bookMove(core: Core, from: RuleState, to: RuleState, state: numb
   countRule(core, state, to.handle, 1);
 }
 
-/** A record is put where its state says, or taken from there, by a recovery: its rule counts it. */
+/** Recovery has placed a record by its state, or taken it away: its rule counts it. */
 export function bookPlace(core: Core, record: number, by: 1 | -1): void {
   const state = recordState(core.store, record);
   const rule = ruleQueue(core, record);
   if (state === RECORD_RESTING)
-    ruleAt(core, rule).resting += by; // done it was already
+    ruleCounts(core, rule).resting += by; // counted as done before
   else countRule(core, state, rule, by);
 }
 
 /** All records are placed: the frontier's counts of their states are those of all rules. */
-export function sumPlaced({ counters, rules }: Core): void {
+export function sumPlaced(core: Core): void {
+  const { counters }: Booked = core;
   counters.pending = 0;
   counters.waiting = 0;
   counters.failed = 0;
-  for (const { failed, pending, waiting } of rules) {
+  for (const { failed, pending, waiting } of core.rules) {
     counters.pending += pending;
     counters.waiting += waiting;
     counters.failed += failed;
   }
 }
 
-/** The state that a file says a record is in. */
+/** Sets the state that was read from a file. */
 export function restoreState(store: Store, record: number, state: number): void {
   setRecordState(store, record, state);
 }
@@ -249,7 +268,7 @@ export function restoreState(store: Store, record: number, state: number): void 
 /** Counters as a snapshot holds them. */
 export function restoreCounters(core: Core, head: StoredTotals): void {
   Object.assign(core.counters, head.counters);
-  core.counters.depths.push(...head.depths);
+  (core.counters.depths as number[]).push(...head.depths);
   setRejected(core, head.rejected);
 }
 
@@ -265,19 +284,19 @@ export function bookAdmitted(core: Core, isDeferred: boolean, depth: number): vo
   bookDepth(core, depth, 1);
 }
 
-/** n identities that are done are new again; which rules they were of is known only where there is one. */
+/** n finished identities are forgotten. Their rules are unknown unless there is only one. */
 export function bookForgotten(core: Core, n: number): void {
   bookTotal(core, LEDGER.forget, STATE_DONE, n);
   const { sole } = core;
   if (sole !== undefined) countRule(core, STATE_DONE, sole.handle, -n);
 }
 
-/** Records of which nothing was written down are gone with the process that had them. */
-export function bookGone({ counters }: Core, n: number): void {
+/** Records that were never logged are gone with their process. */
+export function bookGone({ counters }: Booked, n: number): void {
   counters.forgotten += n;
 }
 
-/** A generation ends: of what is done only `kept` are still known. */
+/** A generation ends: only `kept` finished identities remain. */
 export function endGeneration(core: Core, kept: number): void {
   const { counters, rules, store } = core;
   bookTotal(core, LEDGER.forget, STATE_DONE, counters.done - kept);
@@ -287,61 +306,63 @@ export function endGeneration(core: Core, kept: number): void {
 }
 
 /** Identities admitted since the last forget. @hot */
-export function bookSeen({ counters }: Core, by: number): void {
+export function bookSeen({ counters }: Booked, by: number): void {
   counters.seen += by;
 }
 
 /** The seen-set has been counted. */
-export function setSeen({ counters }: Core, count: number): void {
+export function setSeen({ counters }: Booked, count: number): void {
   counters.seen = count;
 }
 
 /** Requests handed in. @hot */
-export function bookPushed({ counters }: Core, n: number): void {
+export function bookPushed({ counters }: Booked, n: number): void {
   counters.pushed += n;
 }
 
 /** n verdicts of one code; accepted and deferred are counted by their transitions. @hot */
-export function bookVerdict({ counters }: Core, code: number, n = 1): void {
+export function bookVerdict({ counters }: Booked, code: number, n = 1): void {
   const { admitted, status, reason = "" } = verdictOf(code);
   if (admitted) return;
   if (status === "duplicate") counters.duplicate += n;
   else if (status === "full") counters.full += n;
   else if (status === "rejected") {
-    counters.rejected.set(reason, (counters.rejected.get(reason) ?? 0) + n);
+    const rejected = counters.rejected as Map<string, number>;
+    rejected.set(reason, (rejected.get(reason) ?? 0) + n);
   }
 }
 
 /** A result that came too late. */
-export function bookLate({ counters }: Core): void {
+export function bookLate({ counters }: Booked): void {
   counters.lateResults++;
 }
 
 /** A lease ran out whose record fails for it. */
-export function bookExpired({ counters }: Core): void {
+export function bookExpired({ counters }: Booked): void {
   counters.expired++;
 }
 
-/** Totals that were written down: none goes back. */
-export function raiseCounters({ counters }: Core, noted: Partial<Counters>): void {
+/** Stored totals: no total decreases. */
+export function raiseCounters({ counters }: Booked, noted: Partial<Counters>): void {
   for (const [name, count] of Object.entries(noted)) {
     const at = name as "pushed";
     counters[at] = Math.max(counters[at], count as number);
   }
 }
 
-/** What was rejected, by reason, as it was written down. */
-export function setRejected({ counters }: Core, noted: Readonly<Record<string, number>>): void {
-  for (const [reason, count] of Object.entries(noted)) counters.rejected.set(reason, count);
+/** Stored counts of rejections, by reason. */
+export function setRejected({ counters }: Booked, noted: Readonly<Record<string, number>>): void {
+  const rejected = counters.rejected as Map<string, number>;
+  for (const [reason, count] of Object.entries(noted)) rejected.set(reason, count);
 }
 
-/** Counts of what is over for a rule are added. */
+/** Adds to the served and done counts of a rule. */
 export function addRuleTotals(store: Store, rule: RuleState, served: number, done: number): void {
   setFloat(store, rule.handle, RULE_QUEUE_SERVED_WORD, rule.served + served);
   setFloat(store, rule.handle, RULE_QUEUE_DONE_WORD, rule.done + done);
 }
 
-/** What is over counts under one rule of an id alone: files add up all that have it. */
+/** Moves served and done counts to the rule that has the id now, since files add up all rules of one id. */
 export function moveRuleTotals(store: Store, from: RuleState, to: RuleState | undefined): void {
   const { done, served } = from;
   if (to !== undefined) addRuleTotals(store, to, served, done);
@@ -349,7 +370,7 @@ export function moveRuleTotals(store: Store, from: RuleState, to: RuleState | un
 }
 
 /** @hot */
-function countState(counters: Counters, state: number, by: number): void {
+function countState(counters: Writable<Counters>, state: number, by: number): void {
   if (state === RECORD_PENDING) counters.pending += by;
   else if (state === RECORD_LEASED) counters.leased += by;
   else if (isDone(state)) counters.done += by;
@@ -364,12 +385,17 @@ function countRule(core: Core, state: number, rule: number, by: number): void {
   const { store } = core;
   if (state === RECORD_PENDING) step(store, rule, RULE_QUEUE_PENDING_WORD, by);
   else if (state === RECORD_LEASED) step(store, rule, RULE_QUEUE_LEASED_WORD, by);
-  else if (state === RECORD_WAITING) ruleAt(core, rule).waiting += by;
-  else if (state === RECORD_FAILED) ruleAt(core, rule).failed += by;
+  else if (state === RECORD_WAITING) ruleCounts(core, rule).waiting += by;
+  else if (state === RECORD_FAILED) ruleCounts(core, rule).failed += by;
   else if (isDone(state)) {
     countRuleTotal(store, rule, RULE_QUEUE_DONE_WORD, by);
-    if (state === RECORD_RESTING) ruleAt(core, rule).resting += by;
+    if (state === RECORD_RESTING) ruleCounts(core, rule).resting += by;
   }
+}
+
+/** The counts of the rule of a rule queue. @hot */
+function ruleCounts(core: Core, rule: number): Writable<RuleState> {
+  return ruleAt(core, rule);
 }
 
 /** @hot */

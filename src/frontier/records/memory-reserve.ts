@@ -7,7 +7,7 @@
  *   needRoom   a step that must be possible: the end of a lease, a clock that has passed. Asks for the pages of that step alone.
  *   needSpare  a step that may be refused: a lease, a delay, a change by hand. What is owed has to be left after it.
  *
- *   I1  One step takes no more pages than stepPages says, one at a time: heaps, timelines, lanes, gates, and what hangs on them.
+ *   I1  One step takes no more pages than stepPages returns, one at a time: heaps, timelines, lanes, gates, and what hangs on them.
  *       Whatever is larger, a record with a text beyond a page or the first page of a table, is taken before the step begins.
  *   I2  What is in can go on: every lease can end in any way, every clock can pass, every record that waits can come back. The memory
  *       for that is owed from the lease, or the clock, on.
@@ -45,6 +45,15 @@ const GATE_BYTES = 24;
 /** A group in the heap of their clocks. */
 const CLOCK_BYTES = 20;
 
+/** Most pages a batch and the structures it grows can ask for: 16 MiB kept free for transitions of what is in. */
+const RESERVE_PAGES = 256;
+
+/** Whether the region has room for a push beyond what the transitions of its records may need. It is not promised to a step. */
+export function hasReserve(core: Core): boolean {
+  endRoom(core);
+  return storeLeft(core.store) >= RESERVE_PAGES + owedPages(core);
+}
+
 /** Asks for the pages of one step, and of `ends` ends of leases within it; false: they are not there. @hot */
 export function hasRoom(core: Core, ends = 0): boolean {
   return storePromise(core.store, stepPages(core, ends));
@@ -63,6 +72,11 @@ export function needRoom(core: Core, ends = 0): void {
 /** Asks for the pages of a step made of several, with so many ends of leases in all; `letGo` ends it. False: they are not there. */
 export function holdRoom(core: Core, ends: number): boolean {
   return storeHold(core.store, stepPages(core, ends));
+}
+
+/** The same for a step that takes so many bytes more. */
+export function holdRoomFor(core: Core, bytes: number): boolean {
+  return storeHold(core.store, stepPages(core, 0) + storePages(bytes));
 }
 
 export function releaseHeldRoom(core: Core): void {
@@ -93,14 +107,14 @@ export function assertRoom(isIn: boolean): void {
 }
 
 /** Ends the step: what comes next is promised nothing. */
-export function endRoom(core: Core): void {
-  if (VERIFY) storePromise(core.store, 0); // nobody else counts what is left of a promise
+function endRoom(core: Core): void {
+  if (VERIFY) storePromise(core.store, 0); // nothing else counts what is left of a promise
 }
 
 /** Pages that what is in may take to go on (I2). @hot */
-export function owedPages({ counters, hosts, resting }: Core): number {
+function owedPages({ counters, hosts, resting }: Core): number {
   const waiting = counters.waiting + heapCount(resting);
-  const busy = hosts.count - hosts.idleCount;
+  const busy = hosts.count - hosts.idleCount - hosts.spilled;
   const bytes = counters.leased * LEASE_BYTES + waiting * WAITING_BYTES + busy * HOST_BYTES;
   return storePages(bytes);
 }

@@ -9,7 +9,7 @@
  */
 const REASONS_MAX = 100;
 const OTHER = "other";
-/** A retry that says nothing. */
+/** A retry without a reason. */
 const UNSAID = "unsaid";
 
 export interface Reasons {

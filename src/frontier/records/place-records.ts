@@ -1,5 +1,5 @@
 /**
- * Places many pending records at once into the places that their keys name, by a recovery. Hosts learn of it at the
+ * Places many pending records at once into the places that their keys name, by a recovery. Hosts are settled at the
  * end, each once, whatever number of records it got.
  *
  *   handles, ascending by key ─▶ kernel: behind their lanes' tails ─▶ what it leaves: one by one ─ … ─▶ settlePlacedHosts
@@ -24,8 +24,8 @@ import {
 } from "../../structures/records/record.ts";
 import {
   SCRATCH_ROWS,
-  scratchHandles,
   scratchPlace,
+  scratchPlacing,
 } from "../../structures/records/kernel-scratch.ts";
 import { setFloat, word } from "../../structures/store.ts";
 import { type Core, ruleFlags } from "../core.ts";
@@ -39,11 +39,10 @@ import { bookPlace } from "./ledger.ts";
 export function placeRecords(core: Core, handles: Uint32Array): void {
   const { scratch } = core;
   for (let start = 0; start < handles.length; start += SCRATCH_ROWS) {
-    const count = Math.min(SCRATCH_ROWS, handles.length - start);
-    scratchHandles(scratch, handles.subarray(start, start + count));
+    const placing = scratchPlacing(scratch, handles.subarray(start, start + SCRATCH_ROWS));
     for (let index = 0; ; index++) {
-      index = scratchPlace(scratch, index, count);
-      if (index >= count) break;
+      index = scratchPlace(scratch, placing, index);
+      if (index >= placing) break;
       placeOne(core, handles[start + index] as number);
     }
   }
@@ -79,7 +78,7 @@ export function unplaceRecord(core: Core, record: number): void {
   bookPlace(core, record, -1);
 }
 
-/** Lets rules and hosts stand where what was placed says. */
+/** Lets rules and hosts stand where their placed records ask. */
 export function settlePlacedHosts(core: Core, nowMs: number): void {
   const { hosts, store } = core;
   for (let host = hostNextBusy(hosts, 0); host !== 0; host = hostNextBusy(hosts, host)) {

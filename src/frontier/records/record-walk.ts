@@ -1,7 +1,8 @@
 /**
  * Walks over the live records, state by state. A walk notes record and key first and reads afterwards, so that
- * whoever walks may change the frontier meanwhile: a record that is gone or moved on is passed over.
+ * the walk's caller may change the frontier meanwhile: a record that is gone or moved on is passed over.
  */
+import type { UrlPattern } from "../../base/pattern/url-pattern.ts";
 import { heapAt, heapCount } from "../../structures/ordering/heap.ts";
 import { timelineItems } from "../../structures/ordering/timeline.ts";
 import {
@@ -34,7 +35,7 @@ export interface RecordFilter {
   readonly state?: RecordState | undefined;
   readonly rule?: string | undefined;
   readonly host?: string | undefined;
-  readonly pattern?: RegExp | undefined;
+  readonly pattern?: UrlPattern | undefined;
   /** Asked last. */
   readonly isWanted?: ((record: number) => boolean) | undefined;
 }
@@ -64,7 +65,6 @@ export function matches(core: Core, record: number, filter: RecordFilter): boole
   if (filter.host !== undefined && !isOfHost(core, record, filter.host)) return false;
   const { isWanted, pattern } = filter;
   if (pattern !== undefined) {
-    pattern.lastIndex = 0;
     if (!pattern.test(recordUrl(core.scratch, record))) return false;
   }
   return isWanted === undefined || isWanted(record);

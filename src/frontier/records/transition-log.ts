@@ -12,7 +12,7 @@
  *   I1  Everything said between two `end`s is one atomic entry: after a crash all of it is there, or none.
  *   I2  An entry holds values, never steps: said twice it changes nothing. `record` is called after the
  *       change, and before the record is freed; the log reads what it needs from the record itself.
- *   I3  Whoever changes what a record, an identity or a host is, says so here, or it is lost with the process.
+ *   I3  Every change of a record, an identity or a host is logged here, or it is lost with the process.
  */
 
 /** A new record stands in its place, its text behind it. */

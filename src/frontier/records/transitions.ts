@@ -1,6 +1,6 @@
 /**
  * Transitions: the one place where a record's state changes (DESIGN §2). Each leaves one place, applies one row of the ledger
- * (ledger.ts) and enters another place; whoever wants a state changed calls one of these.
+ * (ledger.ts) and enters another place; every change of a state calls one of these.
  *
  *   admit ──▶ waiting ──due──▶ pending ──lease──▶ leased ──▶ done          record freed
  *     └──────────────────────────▲  ▲               ├──────▶ failed ──requeue──▶ pending
@@ -8,6 +8,7 @@
  *                                └── waiting ◀─retry─┘        remove: pending, waiting ──▶ gone
  *
  *   Under a rule that re-crawls: leased ──▶ resting (counted as done) ──its time──▶ pending, done no more
+ *   put: any but leased ──▶ forgotten, and admitted anew; a finished one: pending ──▶ done, or resting for good with its data
  *
  *   I1  accepted + deferred = pending + waiting + leased + done + failed + forgotten + removed.
  *   I2  A record stands in its ranks (pending), the waiting heap, the deadline heap (leased), the failed lane or the resting heap.
@@ -76,6 +77,9 @@ import { scheduleRecord, unscheduleRecord } from "../scheduling/schedule.ts";
 /** Start requests that go last stand beyond every sequence there can be. */
 const START_LAST = 2 ** 52;
 
+/** When a record that was put as finished comes again. */
+export const NEVER_MS = Number.POSITIVE_INFINITY;
+
 /** A new record enters: pending, or waiting until `dueMs`. @hot */
 export function admitRecord(core: Core, record: number, dueMs: number, nowMs: number): void {
   const { store } = core;
@@ -85,6 +89,13 @@ export function admitRecord(core: Core, record: number, dueMs: number, nowMs: nu
     setRecordKey(store, record, ++core.sequence);
     enterWaiting(core, record, dueMs);
   } else enterPending(core, record, nowMs);
+  if (core.sink.wants.accepted) core.sink.record("accepted", record, undefined);
+}
+
+/** The same of a record whose host is on disk: it enters the block of its host, which is the caller's to do. */
+export function admitAdded(core: Core, record: number): void {
+  bookNew(core, LEDGER.admit, record, recordDepth(core.store, record));
+  setRecordKey(core.store, record, orderKey(core, record, ++core.sequence));
   if (core.sink.wants.accepted) core.sink.record("accepted", record, undefined);
 }
 
@@ -181,6 +192,28 @@ export function endAgain(core: Core, record: number, nowMs: number): void {
   retire(core, record, value);
 }
 
+/** A pending record was put as finished: it goes, or rests for good with its data. */
+export function finishPut(core: Core, record: number, isKept: boolean, nowMs: number): void {
+  const value = finishedWord(core, record);
+  if (!isKept) {
+    change(core, LEDGER.finish, record, nowMs);
+    announce(core, LEDGER.finish, record, value);
+    retire(core, record, value);
+    return;
+  }
+  core.hasKept = true;
+  change(core, LEDGER.keep, record, nowMs);
+  assertRoom(heapPush(core.resting, record, NEVER_MS, sequenceOf(core, record)));
+  announce(core, LEDGER.keep, record, value);
+}
+
+/** A record that is not leased makes way for one that is put; its identity was forgotten, and logged, before. */
+export function replaceRecord(core: Core, record: number, nowMs: number): void {
+  if (recordState(core.store, record) === RECORD_FAILED) core.sink.failed?.(record, undefined);
+  change(core, LEDGER.replace, record, nowMs);
+  freeRecord(core, record);
+}
+
 /** A failed or resting record is forgotten with its generation. */
 export function forgetRecord(core: Core, record: number): void {
   if (recordState(core.store, record) === RECORD_FAILED) core.sink.failed?.(record, undefined);
@@ -215,7 +248,7 @@ export function retryRecord(
   announce(core, entry, record, 0, reason);
 }
 
-/** No attempt is left, or somebody said so: the record stays until requeued or forgotten. */
+/** No attempt is left, or the caller asked for it: the record stays until requeued or forgotten. */
 export function failRecord(core: Core, record: number, reason: string, nowMs?: number): void {
   const { store } = core;
   if (recordState(store, record) !== RECORD_LEASED) {

@@ -27,22 +27,20 @@ import { groupsOpen } from "../../structures/hosts/group-table.ts";
 import { ruleQueueClear, ruleQueueCreate } from "../../structures/hosts/host-table.ts";
 import { createHostMemo } from "../../url/matching/host-memo.ts";
 import { createDomainMemo } from "../../url/matching/row-domain.ts";
-import { isExempt } from "../../url/keys/identity-bytes.ts";
-import { type NormalPolicy, normalizePolicy } from "../../url/keys/key-policy.ts";
+import { normalizePolicy } from "../../url/keys/key-policy.ts";
 import { rematchRecord } from "./rematch-records.ts";
 import { type Core, createRule, ruleOfId, type RuleState } from "../core.ts";
-import { isEpochPlain, isSegmented } from "../epochs/row-epochs.ts";
+import { modeOfRule } from "../admission/admission-mode.ts";
 import { noteKinds } from "../politeness/host-groups.ts";
 import { createMatcher, NO_RULE } from "../../url/matching/rule-matcher.ts";
 import { type FrontierPolicy, type GroupTerm, normalizeRulePolicy } from "./rule-policy.ts";
-import { isBudgeted } from "../politeness/politeness.ts";
 import type { RuleList, RuleSpec } from "./rule-specs.ts";
 import { flagsOf, goneOrder, takePolicy } from "./rule-state.ts";
 import { createShares, sharesAdd, sharesReorder, sharesTake } from "../scheduling/rule-shares.ts";
 import { settleSole, retireRule, startSweep } from "./rule-sweep.ts";
 import { moveRuleTotals } from "../records/ledger.ts";
 
-/** What a core knows of its rules. */
+/** What a core holds of its rules. */
 type RuleFields = Pick<
   Core,
   | "rules"
@@ -58,9 +56,7 @@ type RuleFields = Pick<
   | "seeders"
   | "version"
   | "installs"
-  | "isSegmented"
-  | "isEach"
-  | "isSpecial"
+  | "mode"
   | "soleKey"
   | "flagsSeen"
   | "sweep"
@@ -93,9 +89,7 @@ export function createRules(store: Core["store"]): RuleFields {
     seeders: [],
     version: 0,
     installs: 0,
-    isSegmented: false,
-    isEach: false,
-    isSpecial: false,
+    mode: 0,
     soleKey: undefined,
     flagsSeen: 0,
     sweep: undefined,
@@ -137,16 +131,13 @@ export function installRules(
   sharesReorder(core.shares); // orders have changed
 }
 
-type Traits = Pick<
-  Core,
-  "isEach" | "isSegmented" | "isSpecial" | "soleKey" | "flagsSeen" | "seeders"
->;
+type Traits = Pick<Core, "mode" | "soleKey" | "flagsSeen" | "seeders">;
 
 /** What admissions ask of a set as a whole. */
 function traitsOf({ flagsSeen }: Core, specs: readonly RuleSpec[]): Traits {
   const seeders: RuleSpec[] = [];
   const soleKey = specs[0]?.key;
-  const traits = { isEach: false, isSegmented: false, isSpecial: false, soleKey, flagsSeen };
+  const traits = { mode: 0, soleKey, flagsSeen };
   let before: FrontierPolicy | undefined;
   for (let order = 0; order < specs.length; order++) {
     const spec = specs[order] as RuleSpec;
@@ -155,9 +146,7 @@ function traitsOf({ flagsSeen }: Core, specs: readonly RuleSpec[]): Traits {
     if (policy === before) continue; // and so is its key
     before = policy;
     traits.flagsSeen |= flagsOf(policy);
-    if (!isPlainPolicy(policy)) traits.isEach = true;
-    if (isSegmented(policy)) traits.isSegmented = true;
-    if (needsMore(key)) traits.isSpecial = true;
+    traits.mode |= modeOfRule(policy, key);
     if (key !== soleKey) traits.soleKey = undefined;
   }
   return { ...traits, seeders };
@@ -212,16 +201,6 @@ function makeRules(core: Core, specs: readonly RuleSpec[]): Made {
 function olderOf(core: Core, id: string, order: number): RuleState | undefined {
   const there = core.active[order];
   return there?.id === id ? there : ruleOfId(core, id);
-}
-
-/** Whether plain rows of a rule may be admitted as a batch. */
-function isPlainPolicy(policy: FrontierPolicy): boolean {
-  return policy.by === "host" && !isBudgeted(policy) && isEpochPlain(policy);
-}
-
-/** Plain strings need looking at: keyOf, an exempt GET, or a profile whose key no URL gives back. */
-function needsMore(key: NormalPolicy): boolean {
-  return key.keyOf !== undefined || isExempt(undefined, key) || key.profile !== "canonical";
 }
 
 /** Same unit, politeness there or not there as before, start requests in the same order: records stand where they would. */

@@ -46,7 +46,7 @@ import { unitOf } from "../politeness/politeness-unit.ts";
 import { hostOfUrl } from "../../url/parsing/host-of-url.ts";
 import { announce, bookMove, LEDGER } from "../records/ledger.ts";
 
-/** Unmatched URLs that are told by name; all of them are counted. */
+/** Unmatched URLs that are reported by name; all of them are counted. */
 const UNMATCHED_MAX = 1_000;
 
 /**
@@ -60,8 +60,10 @@ export function rematchRecord(
   successors?: Successors,
 ): boolean {
   const before = recordQueue(core.store, record);
-  const queue = successors === undefined ? 0 : successorQueue(successors, before);
-  if (queue === 0) rematchUrl(core, record, nowMs, successors);
+  // Its unit is no sign of its rule, nor of that of others there.
+  const shared = core.hasOwnUnits && core.ownUnitOf(record) !== undefined ? undefined : successors;
+  const queue = shared === undefined ? 0 : successorQueue(shared, before);
+  if (queue === 0) rematchUrl(core, record, nowMs, shared);
   else {
     const move = { from: ruleOfQueue(core, before), to: ruleOfQueue(core, queue), queue, url: "" };
     moveRecord(core, record, move, nowMs);
@@ -81,7 +83,8 @@ function rematchUrl(core: Core, record: number, nowMs: number, successors?: Succ
   if (to !== undefined) {
     moveRecord(core, record, { from, to, queue: 0, url }, nowMs);
     if (successors === undefined || !isOfHost(core, from, to, url)) return;
-    keepSuccessor(successors, before, queueAt(core, host, to));
+    const queue = queueOf(core.hosts, host, to.handle);
+    if (queue !== 0) keepSuccessor(successors, before, queue);
     return;
   }
   const nowhere = queueAt(core, host, core.none);
@@ -141,7 +144,7 @@ export function successorOf(core: Core, from: RuleState, url: string): RuleState
 interface Move {
   readonly from: RuleState;
   readonly to: RuleState;
-  /** The queue that it goes to, on the same host; 0: its URL says which. */
+  /** The queue that it goes to, on the same host; 0: its URL decides which. */
   readonly queue: number;
   readonly url: string;
 }
@@ -183,14 +186,15 @@ function homeOf(core: Core, record: number, { to, queue, url }: Move): Home {
   const { hosts, store } = core;
   const before = word(store, recordQueue(store, record), QUEUE_HOST_WORD);
   if (queue !== 0) return { queue, host: before, made: 0 };
-  const host = hostOfName(hosts, unitOf(core, to.policy, url, hostOfUrl(url)));
+  const own = core.hasOwnUnits ? core.ownUnitOf(record) : undefined;
+  const host = hostOfName(hosts, own ?? unitOf(core, to.policy, url, hostOfUrl(url)));
   if (host === 0) throw memoryFull();
-  const own = queueAt(core, host, to);
+  const stand = queueAt(core, host, to);
   const isWhole = (recordFlags(store, record) & RECORD_FLAG_WHOLE) !== 0;
-  if (host === before || isWhole) return { queue: own, host, made: 0 };
+  if (host === before || isWhole) return { queue: stand, host, made: 0 };
   const made = remakeTake(store, record, url);
   if (made === 0) throw memoryFull();
-  return { queue: own, host, made };
+  return { queue: stand, host, made };
 }
 
 /** Names the record's queue under its new rule, remade where its URL no longer begins with its unit. */

@@ -54,6 +54,8 @@ export interface FrontierPolicy {
   /** A redirect sets the priority to this instead of adding, unless undefined. */
   readonly redirectSet: number | undefined;
   readonly isPolite: boolean;
+  /** Hand-outs from one new host of a registrable domain to its next; 0: new hosts go first, however many they are. */
+  readonly freshGap: number;
   readonly delayMs: number;
   readonly perHost: number;
   readonly by: "host" | "domain" | ((url: string) => string);
@@ -74,6 +76,8 @@ const SHIFT: Field<number | { set: number }> = (value, name, code) =>
     ? shape<{ set: number }>({ set: INTEGER }, { needed: ["set"] })(value, name, code)
     : INTEGER(value, name, code);
 
+/** The share of `freshHosts: "share"`: a site with many subdomains is found soon, and a trap of them takes a tenth. */
+const FRESH_SHARE = 0.1;
 /** Most clocks above one host. */
 const GROUPS_MAX = 8;
 
@@ -123,6 +127,13 @@ const POLICY: Fields<RulePolicy> = {
   ),
   retryPriority: SHIFT,
   redirectPriority: SHIFT,
+  freshHosts: kind(
+    "'first', 'share' or a number above 0, at most 1",
+    (value) =>
+      value === "first" ||
+      value === "share" ||
+      (typeof value === "number" && value > 0 && value <= 1),
+  ),
   politeness: POLITENESS,
 };
 
@@ -159,6 +170,7 @@ export function normalizeRulePolicy(given: RulePolicy, path: string): FrontierPo
       adaptive !== undefined ||
       hostBackoff !== undefined ||
       groups.length > 0,
+    freshGap: freshGapOf(policy.freshHosts),
     delayMs,
     perHost: polite.perHost ?? 1,
     by: polite.by ?? "host",
@@ -171,6 +183,11 @@ export function normalizeRulePolicy(given: RulePolicy, path: string): FrontierPo
     budgetUrls: budget?.urls ?? Number.POSITIVE_INFINITY,
     budgetBytes: budget?.bytes ?? Number.POSITIVE_INFINITY,
   };
+}
+
+function freshGapOf(freshHosts: RulePolicy["freshHosts"] = "first"): number {
+  if (freshHosts === "first") return 0;
+  return 1 / (freshHosts === "share" ? FRESH_SHARE : freshHosts);
 }
 
 /** What a traversal stands for. */

@@ -12,9 +12,10 @@
  * Sets of very many rules are checked in one call, mostly by code that has not run often: a field is looked at because the rule
  * has it, and what rules say alike is one object.
  */
-import { DURATION_EXPECTED, durationMs } from "../../base/duration.ts";
+import { DURATION_EXPECTED, durationMs } from "../../base/time/duration.ts";
 import { FrontierError, misuse } from "../../base/errors.ts";
 import { checkNames, type Field, kind, shape, TRUTH } from "../../base/fields.ts";
+import { compileUrlPattern, type UrlPattern } from "../../base/pattern/url-pattern.ts";
 import { isList, isObject } from "../../base/type-guards.ts";
 import { isRecord } from "../../base/serializable.ts";
 import { normalDomain, normalHost } from "../../url/matching/host-pattern.ts";
@@ -60,12 +61,12 @@ const NOT_ACTIVE = -1;
 
 const NOTHING: readonly string[] = Object.freeze([]);
 const NO_FIELDS: NonNullable<Rule["match"]> = Object.freeze({});
-/** The rate of a rule that says nothing of its share. */
+/** The rate of a rule that sets no share. */
 const USUAL_RATE = 100;
 
 const PLAIN_FIELDS = ["id", "match", "seeds", "every", "active", "share"];
 const RULE_FIELDS = [...PLAIN_FIELDS, ...POLICY_FIELDS];
-/** What is told of where a name is not known; the rule's own name comes before. */
+/** The place named where a name is not known; the rule's own name comes before. */
 const OF_RULE = { name: "", code: "RULE_INVALID" } as const;
 const OF_MATCH = { name: ".match", code: "RULE_INVALID" } as const;
 const MATCH_FIELDS = ["hosts", "domains", "pattern", "schemes"];
@@ -103,7 +104,7 @@ export function defaultRule(policy: FrontierPolicy, key: NormalPolicy): RuleList
   return { specs: [spec], orders: new Map([[id, 0]]) };
 }
 
-/** The active rules of a set, as somebody would give them again. Their lists and objects are the set's own: to be read alone. */
+/** The active rules of a set, as a caller would give them again. Their lists and objects are the set's own: to be read alone. */
 export function givenRules(specs: readonly RuleSpec[]): Rule[] {
   return specs.map((spec) => {
     const { id, seeds, everyMs, share, own } = spec;
@@ -199,7 +200,7 @@ function specOf(id: string, rule: Rule, setting: Setting, order: number): RuleSp
   }
 }
 
-/** Whatever the checks of one rule throw, says which rule. */
+/** Whatever the checks of one rule throw, with the name of the rule. */
 function named(id: string, cause: unknown): FrontierError {
   if (!(cause instanceof FrontierError)) {
     const message = `rule '${id}': unreadable (expected: plain data)`;
@@ -238,17 +239,19 @@ function schemesOf(given: unknown, path: string): number {
   return schemes.reduce((all, s) => all | (s === "https" ? SCHEME_HTTPS : SCHEME_HTTP), 0);
 }
 
-function patternOf(pattern: unknown, path: string): RegExp {
+function patternOf(pattern: unknown, path: string): UrlPattern {
   if (typeof pattern === "string" && pattern !== "" && pattern.length <= PATTERN_LENGTH_MAX) {
     const compiled = compiledOf(pattern, "u") ?? compiledOf(pattern, "");
+    if (typeof compiled === "string") throw misuse("RULE_INVALID", path, pattern, compiled);
     if (compiled !== undefined) return compiled;
   }
   throw misuse("RULE_INVALID", path, pattern, "the source of an ECMAScript pattern");
 }
 
-function compiledOf(pattern: string, flags: string): RegExp | undefined {
+/** A string is why a pattern is refused; undefined: it is none. */
+function compiledOf(pattern: string, flags: string): UrlPattern | string | undefined {
   try {
-    return new RegExp(pattern, flags);
+    return compileUrlPattern(pattern, flags);
   } catch {
     return undefined;
   }
@@ -288,4 +291,9 @@ function entryOf(given: readonly unknown[], index: number, path: string, entry: 
   const read = typeof text === "string" ? entry.read(text) : undefined;
   if (read !== undefined) return read;
   throw misuse("RULE_INVALID", `${path}[${index}]`, text, entry.expected);
+}
+
+/** Sets that come without a version are counted. */
+export function nextVersion(version: number | string): number {
+  return typeof version === "number" ? version + 1 : 1;
 }

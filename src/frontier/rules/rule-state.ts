@@ -5,7 +5,7 @@
  *   whose turn it is                               columns of the shares, by index (rule-shares.ts)
  *   the rest                                       this object, which the hot path leaves alone
  *
- *   I1  The words say what the policy says: `takePolicy` writes both.
+ *   I1  The words hold what the policy holds: `takePolicy` writes both.
  */
 import {
   RULE_AGAIN,
@@ -22,6 +22,7 @@ import {
   RULE_QUEUE_PER_DEPTH_WORD,
   RULE_QUEUE_PRIORITY_WORD,
   RULE_QUEUE_SERVED_WORD,
+  RULE_SHARED,
   RULE_START_LAST,
 } from "../../structures/hosts/host-table.ts";
 import { float, setFloat, setWord, type Store, word } from "../../structures/store.ts";
@@ -56,10 +57,10 @@ export class RuleState {
   rate: number;
   /** The host queue that a sweep looks at next. */
   cursor = 0;
-  waiting = 0;
-  /** Done, and coming again by themselves. */
-  resting = 0;
-  failed = 0;
+  /** Counts of its records, which the ledger alone writes; of `resting`: done, and coming again by themselves. */
+  readonly waiting: number = 0;
+  readonly resting: number = 0;
+  readonly failed: number = 0;
   /** Nothing names it: its index waits for another rule. */
   isSpare = false;
   /** The last set that it was kept in, counted by `core.installs`; 0: none but the one that it came with. */
@@ -154,6 +155,7 @@ export function flagsOf(policy: FrontierPolicy): number {
     (policy.startLast ? RULE_START_LAST : 0) |
     (policy.epoch.kind === "again" ? RULE_AGAIN : 0) |
     (policy.hostBackoff === undefined ? 0 : RULE_BACKOFF) |
-    (visitsKey(policy) ? 0 : RULE_PUSHED)
+    (visitsKey(policy) ? 0 : RULE_PUSHED) |
+    (policy.isPolite && policy.freshGap > 0 ? RULE_SHARED : 0)
   );
 }

@@ -27,6 +27,7 @@ import { type Core, ruleOf, ruleOfId, type RuleState } from "../core.ts";
 import { needRoom } from "../records/memory-reserve.ts";
 import { settleHost, standingOf } from "../scheduling/schedule.ts";
 import { sharesJoin, sharesLeave } from "../scheduling/rule-shares.ts";
+import { bringOfRule, bringWaiting } from "../scheduling/spill-hosts.ts";
 import { readyLane, spillOverBudget } from "../scheduling/spill-control.ts";
 import { createSuccessors, forgetSuccessors } from "./successor-queues.ts";
 import type { Sweep, SweepPhase } from "./sweep-state.ts";
@@ -47,6 +48,8 @@ const VISIT_COST = 0.05;
 const INDEX_COST = 0.25;
 /** Settling or freeing a host queue. */
 const QUEUE_COST = 0.2;
+/** Bringing a block of hosts back from disk. */
+const BLOCK_COST = 100;
 /** Rules looked at by a small set whose forerunners have left very many. */
 const TIDY_VISITS_MIN = 100;
 
@@ -88,7 +91,7 @@ function tidyRules(core: Core, sweep: Sweep): void {
   }
 }
 
-/** One slice of the sweep, cut short where `isOver` says so; true: nothing is left to do. */
+/** One slice of the sweep, cut short where `isOver` returns true; true: nothing is left to do. */
 export function sweepSlice(core: Core, nowMs: number, isOver: () => boolean): boolean {
   const { sweep } = core;
   if (sweep === undefined || sweep.isDone) return true;
@@ -139,7 +142,7 @@ export function retireRule(core: Core, rule: RuleState): void {
 
 type Phase = (core: Core, sweep: Sweep, cost: number, nowMs: number) => number;
 
-/** Each does so much work and says how much of it was not needed; what is left of 0 or less ends the slice. */
+/** Each does so much work and returns how much of it was not needed; what is left of 0 or less ends the slice. */
 const PHASES: Readonly<Record<Exclude<SweepPhase, "done">, Phase>> = {
   index: sweepIndex,
   pending: (core, sweep, cost, nowMs) => sweepRules(core, sweep, cost, nowMs),
@@ -185,6 +188,7 @@ function emptyRule(core: Core, rule: RuleState, cost: number, nowMs: number): nu
   while (rule.pending > 0) {
     if (left <= 0) return left;
     const record = standingOf(core, rule) || nextQueued(core, rule);
+    if (record === 0 && rule.cursor === 0 && bringWaiting(core)) left -= BLOCK_COST;
     left -= record === 0 ? 1 : rematchNext(core, record, nowMs);
   }
   rule.cursor = 0; // its queues may go from now on
@@ -236,7 +240,7 @@ function firstOf(core: Core, rule: RuleState, queue: number): number {
   return laneFirst(region, lane);
 }
 
-/** Passes over the waiting heap from its end. Adopting changes its order: the next pass over the rules tells what was missed. */
+/** Passes over the waiting heap from its end. Adopting changes its order: the next pass over the rules finds what was missed. */
 function sweepWaiting(core: Core, sweep: Sweep, cost: number, nowMs: number): number {
   let left = cost;
   if (sweep.waitingAt < 0) sweep.waitingAt = Number.POSITIVE_INFINITY;
@@ -258,6 +262,10 @@ function sweepWaiting(core: Core, sweep: Sweep, cost: number, nowMs: number): nu
 function sweepChanged(core: Core, sweep: Sweep, cost: number, nowMs: number): number {
   let left = cost;
   for (let rule = sweep.changed[0]; rule !== undefined; rule = sweep.changed[0]) {
+    while (sweep.queue === 0 && bringOfRule(core, rule.handle)) {
+      left -= BLOCK_COST;
+      if (left <= 0) return left;
+    }
     sweep.queue ||= queueNextOfRule(core.store, rule.handle, 0);
     while (sweep.queue !== 0) {
       if (left <= 0) return left;

@@ -6,7 +6,7 @@
  *   says what one of the latest said    those
  *   anything else                       terms of its own
  *
- *   I1  Terms are shared where nothing tells them apart: every value is the same, and every function that very one.
+ *   I1  Terms are shared where nothing distinguishes them: every value is the same, and every function that very one.
  */
 import { plainCopy } from "../../base/plain-copy.ts";
 import { type NormalPolicy, normalizePolicy } from "../../url/keys/key-policy.ts";

@@ -162,7 +162,7 @@ export interface RulePolicy {
   traversal?: Traversal | undefined;
   /**
    * Times the depth of a page, taken from its priority: positive goes breadth-first, negative depth-first. Scrapy's
-   * `DEPTH_PRIORITY` has the same sign. `traversal` says the same by name.
+   * `DEPTH_PRIORITY` has the same sign. `traversal` is the same by name.
    * @defaultValue 0, or by `traversal`
    */
   depthPriority?: number | undefined;
@@ -228,6 +228,14 @@ export interface RulePolicy {
         set: number;
       }
     | undefined;
+  /**
+   * When hosts that were never leased get their first turn; only with politeness, without which hosts have no turns.
+   * `"first"`: before all others. A number: that share of the hand-outs, at most, goes to new hosts of one registrable
+   * domain while other hosts may go, so that a trap of ever new subdomains keeps no host waiting. `"share"` is 0.1.
+   * New hosts of a domain that brings fewer still go first. `crawl()` uses `"share"`.
+   * @defaultValue "first"
+   */
+  freshHosts?: "first" | "share" | number | undefined;
   /**
    * How hosts are spared.
    * @defaultValue none

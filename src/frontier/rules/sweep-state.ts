@@ -3,7 +3,7 @@ import type { RuleState } from "./rule-state.ts";
 import type { Successors } from "./successor-queues.ts";
 
 /**
- * index     the rules of the set by host and domain, for whoever asks next (url/matching/rule-matcher.ts)
+ * index     the rules of the set by host and domain, for the next look (url/matching/rule-matcher.ts)
  * pending   a pass over all rules: records of gone ones move, those that nothing names go
  * waiting   a pass over the heap of waiting records, where the one before found any under gone rules
  * changed   the hosts of rules that let other hosts go than before

@@ -4,13 +4,17 @@ import { QUEUE_HOST_WORD } from "../../structures/hosts/host-table.ts";
 import { recordQueue } from "../../structures/records/record.ts";
 import { word } from "../../structures/store.ts";
 import { timelinePeekKey } from "../../structures/ordering/timeline.ts";
-import { type Core, ruleOf } from "../core.ts";
+import { type Core, ruleOf, type SteppedMs } from "../core.ts";
 import { CANDIDATES_MAX, forecast } from "./lease-forecast.ts";
 import { peekRecords } from "./peek.ts";
 import { hasStanding } from "./schedule.ts";
+import { spilledClockAt, wakeSpilled } from "./spill-hosts.ts";
 import { isSweeping } from "../rules/rule-sweep.ts";
 
-/** Whether a poll at `nowMs` could give a lease; the core must have been brought to `nowMs`. */
+/** Blocks of hosts on disk that one look brings back. */
+const READS_MAX = 4;
+
+/** Whether a poll at `nowMs` could give a lease. May be true too often where the core was not brought to `nowMs`, never too seldom. */
 export function isReady(core: Core, nowMs: number): boolean {
   if (core.counters.leased >= core.limits.maxLeases) return false;
   if (hasStanding(core)) return true;
@@ -22,7 +26,7 @@ export function isReady(core: Core, nowMs: number): boolean {
  * early where lease-forecast.ts says (I2), while records are on their way to the rules of a new set, and where no clock brings one about: then it
  * is the first clock to pass, so that who drives the clock by it comes to the end. undefined: nothing waits for a clock.
  */
-export function nextDueAt(core: Core, nowMs: number): number | undefined {
+export function nextDueAt(core: Core, nowMs: SteppedMs): number | undefined {
   if (isSweeping(core)) return soonestDueAt(core, nowMs);
   const isFull = core.counters.leased >= core.limits.maxLeases;
   const most = isFull ? CANDIDATES_MAX : 1;
@@ -32,8 +36,15 @@ export function nextDueAt(core: Core, nowMs: number): number | undefined {
     host: word(core.store, recordQueue(core.store, record), QUEUE_HOST_WORD),
     rule: ruleOf(core, record),
   }));
-  const atMs = forecast(core, nowMs, standing, records.length < most);
-  return atMs === Number.POSITIVE_INFINITY ? soonestDueAt(core, nowMs) : atMs;
+  for (let reads = 0; ; reads++) {
+    const atMs = forecast(core, nowMs, standing, records.length < most);
+    const spilledMs = spilledClockAt(core);
+    if (spilledMs >= atMs) {
+      return atMs === Number.POSITIVE_INFINITY ? soonestDueAt(core, nowMs) : atMs;
+    }
+    // Hosts on disk may go before: they are looked at in memory.
+    if (reads === READS_MAX || !wakeSpilled(core, nowMs)) return Math.max(spilledMs, nowMs);
+  }
 }
 
 /** The same in O(1), and early more often: the first clock to pass may bring nothing about. For who wakes by it and looks again. */
@@ -46,7 +57,7 @@ export function soonestDueAt(core: Core, nowMs: number): number | undefined {
 function clockDueAt(core: Core): number {
   const recordAt = Math.min(heapPeekKey(core.waiting), heapPeekKey(core.resting));
   const hostAt = Math.min(timelinePeekKey(core.clocks), heapPeekKey(core.groupClocks));
-  return Math.min(recordAt, hostAt, deadlineAt(core));
+  return Math.min(recordAt, hostAt, spilledClockAt(core), deadlineAt(core));
 }
 
 /** The first deadline of a lease that is out. */

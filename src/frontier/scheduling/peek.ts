@@ -1,5 +1,5 @@
 /** Peek: what would be handed out now, found by handing it out and undoing that in reverse. */
-import type { Core } from "../core.ts";
+import type { Core, SteppedMs } from "../core.ts";
 import type { HandOut } from "./hand-out.ts";
 import { holdRoom, releaseHeldRoom } from "../records/memory-reserve.ts";
 import { handOut, undoHandOut } from "./schedule.ts";
@@ -11,10 +11,9 @@ interface Peeked extends HandOut {
 }
 
 /**
- * The records that the next hand-outs give, at most `max`, in their order; fewer where there is no room to look. The core must have
- * been brought to `nowMs`.
+ * The records that the next hand-outs give, at most `max`, in their order; fewer where there is no room to look.
  */
-export function peekRecords(core: Core, max: number, nowMs: number): number[] {
+export function peekRecords(core: Core, max: number, nowMs: SteppedMs): number[] {
   const outs: Peeked[] = [];
   // Each takes what a lease takes, and its undoing as much.
   if (!holdRoom(core, 2 * max)) return [];

@@ -61,7 +61,7 @@ import {
   setRecordFlags,
   setRecordKey,
 } from "../../structures/records/record.ts";
-import { scratchHandles, scratchTouchRules } from "../../structures/records/kernel-scratch.ts";
+import { scratchTouchRules } from "../../structures/records/kernel-scratch.ts";
 import { float, setFloat, setWord, word } from "../../structures/store.ts";
 import type { HandOut } from "./hand-out.ts";
 import { type Core, type RuleState, ruleFlags, ruleOfQueue, ruleQueueOf } from "../core.ts";
@@ -74,7 +74,9 @@ import {
   setReadyAt,
 } from "../politeness/host-clock.ts";
 import { assertRoom, hasRoom, needRoom } from "../records/memory-reserve.ts";
+import { decideFirstTurn } from "../politeness/fresh-hosts.ts";
 import { laneBest, laneBestKey, readyLane } from "./spill-control.ts";
+import { spilledClockAt, wakeSpilled } from "./spill-hosts.ts";
 import {
   advanceHost,
   cancelGroups,
@@ -156,13 +158,27 @@ export function handOut(core: Core, nowMs: number, out: HandOut): boolean {
   return false;
 }
 
+/** The best pending record of one host, whatever its clock, limit or hold; false: it has none. Costs no rule its share. */
+export function handOutOfHost(core: Core, host: number, nowMs: number, out: HandOut): boolean {
+  const { store } = core;
+  let queue = word(store, host, HOST_QUEUES_WORD);
+  while (queue !== 0 && word(store, queue, QUEUE_PENDING_WORD) === 0) {
+    queue = word(store, queue, QUEUE_NEXT_WORD);
+  }
+  if (queue === 0) return false;
+  const record = queueBest(core, queue, ruleOfQueue(core, queue).policy.isLifo);
+  needRoom(core); // all that is read was read
+  queueRemove(core, queue, record);
+  out.record = record;
+  beginVisit(core, host, nowMs, out);
+  return true;
+}
+
 /** Warms the caches for the next `count` hand-outs, as far as it is known whose they will be. @hot */
 export function touchNext({ scratch, shares, sole }: Core, count: number): void {
   if (sole !== undefined) return; // its records mostly follow one another
   const known = sharesAhead(shares, count);
-  if (known.length <= TOUCHED_MIN) return;
-  scratchHandles(scratch, known);
-  scratchTouchRules(scratch, known.length);
+  if (known.length > TOUCHED_MIN) scratchTouchRules(scratch, known);
 }
 
 /** The first record that stands in a rule's ranks, or in the host queue that stands there first; 0: none. */
@@ -315,8 +331,9 @@ export function cancelVisit(core: Core, host: number, out: HandOut, nowMs: numbe
 /** Brings I1 and I2 about for one host after anything that concerns it changed. @hot */
 export function settleHost(core: Core, host: number, nowMs: number): void {
   const { store } = core;
-  let queue = word(store, host, HOST_QUEUES_WORD);
   const pending = word(store, host, HOST_PENDING_WORD);
+  if (pending > 0) decideFirstTurn(core, host);
+  let queue = word(store, host, HOST_QUEUES_WORD);
   const clockMs = hostHold(core, host);
   const isFree = pending > 0 && !hostFlag(store, host, HOST_HELD);
   const mayGo = isFree && clockMs <= nowMs;
@@ -348,13 +365,17 @@ function settleOthers(core: Core, host: number, nowMs: number): void {
   settleHost(core, host, nowMs);
 }
 
-/** Lets go every host whose clock has passed, as far as there is room. */
+/** Lets go every host whose clock has passed, as far as there is room: those on disk come back for it. */
 export function wakeHosts(core: Core, nowMs: number): void {
-  while (timelinePeekKey(core.clocks) <= nowMs && hasRoom(core)) {
-    const host = timelinePeekHandle(core.clocks);
-    timelinePop(core.clocks);
-    setHostFlag(core.store, host, HOST_CLOCKED, false);
-    settleHost(core, host, nowMs);
+  for (;;) {
+    while (timelinePeekKey(core.clocks) <= nowMs && hasRoom(core)) {
+      const host = timelinePeekHandle(core.clocks);
+      timelinePop(core.clocks);
+      setHostFlag(core.store, host, HOST_CLOCKED, false);
+      settleHost(core, host, nowMs);
+    }
+    if (timelinePeekKey(core.clocks) <= nowMs) return;
+    if (spilledClockAt(core) > nowMs || !wakeSpilled(core, nowMs)) return;
   }
 }
 

@@ -2,7 +2,8 @@
  * Spill control: which pending records go to disk when there are more than memory is meant for, and how others find them.
  *
  *   push ─▶ relieve: over the budget? ─▶ rules' ranks, worst priority first ─▶ cold end of a lane ─▶ block
- *                                    └▶ host queues, round the busy hosts ──▶ cold end of a lane ─▶ block
+ *                                    ├▶ host queues, round the busy hosts ──▶ cold end of a lane ─▶ block
+ *                                    └▶ whole hosts that go last (spill-hosts.ts)             ─▶ block
  *   poll ─▶ readyLane: the lane's best record, back from its block
  *
  * A lane keeps its hot end, as many records as one block brings back, so that what comes back is not what goes next. Lanes with
@@ -31,18 +32,20 @@ import {
   spilledOfRanks,
 } from "../../structures/spill/block-chain.ts";
 import {
+  holdsHosts,
   SPILL_RECORDS_MAX,
   spillBlock,
   spillLower,
   spillLane,
+  type ColdEnd,
   spillMayHold,
   spillPlaces,
-  spillPull,
-  spillPullNamed,
   spillReady,
   spillUsedBytes,
-  spillVisit,
 } from "../../structures/spill/lane-spill.ts";
+import { spillPull, spillPullNamed, spillVisit } from "../../structures/spill/take-spilled.ts";
+import { visitSpilled } from "../../structures/spill/visit-spilled.ts";
+import { closeToAdded } from "../../structures/spill/host-guest.ts";
 import { spillSettle } from "../../structures/spill/forget-spilled.ts";
 import {
   isSpilledValue,
@@ -51,12 +54,14 @@ import {
   spilledPlace,
 } from "../../structures/spill/spilled-identity.ts";
 import { laneFirst, laneLast } from "../../structures/ordering/lane.ts";
+import { timelineBytes } from "../../structures/ordering/timeline.ts";
 import { recordKey } from "../../structures/records/record.ts";
 import { seenSet } from "../../structures/seen/seen-set.ts";
 import { word } from "../../structures/store.ts";
 import { type Core, ruleAt } from "../core.ts";
 import { isFinishedValue } from "../records/finished-word.ts";
 import type { FrontierPolicy } from "../rules/rule-policy.ts";
+import { spillHosts } from "./spill-hosts.ts";
 import type { Spilling } from "./spill-state.ts";
 
 /** Records that one call may send to disk: four times what a batch brings. */
@@ -119,12 +124,12 @@ function spillRanksDownTo(
   { spill, blockLeast }: Spilling,
   { root, targetBytes, policy }: { root: number; targetBytes: number; policy: FrontierPolicy },
 ): boolean {
-  const request = { isLifo: policy.isLifo, isDeep: true };
+  const from: ColdEnd = policy.isLifo ? "bottom" : "inside";
   let lane = ranksWorst(store.arena, root);
   for (; lane !== 0; lane = ranksHigher(store.arena, root, lane)) {
     for (let went = 1; went > 0; ) {
       if (spillUsedBytes(spill) <= targetBytes) return true;
-      went = spillLane(spill, lane, { ...request, most: SPILL_RECORDS_MAX, least: blockLeast });
+      went = spillLane(spill, lane, { from, most: SPILL_RECORDS_MAX, least: blockLeast });
     }
   }
   return false;
@@ -206,7 +211,7 @@ export function isSpilledDeeper(value: number, depth: number): boolean {
   return held >= SPILL_DEPTH_MAX || depth < held;
 }
 
-/** Notes a lower depth beside the place of a spilled record; false: it is too great for that, or others must hear of it. @hot */
+/** Writes a lower depth beside the place of a spilled record. False: it does not fit there, or must be logged or kept in a tiered set. @hot */
 export function lowerSpilled(
   core: Core,
   value: number,
@@ -259,8 +264,23 @@ export function takeSpilled(
   for (const place of spillPlaces(spill)) {
     const block = spillBlock(spill, place);
     if (block === 0 || (host !== 0 && !spillMayHold(spill, block, host))) continue;
+    // A block of hosts comes back whole: not in vain.
+    if (holdsHosts(spill, block) && !holdsWanted(spill, block, wants)) continue;
     for (const record of spillVisit(spill, block, wants)) taken(record);
   }
+}
+
+/** Whether a block holds a record that is wanted. */
+function holdsWanted(
+  spill: Spilling["spill"],
+  block: number,
+  wants: (record: number) => boolean,
+): boolean {
+  let isWanted = false;
+  visitSpilled(spill, block, (records) => {
+    isWanted ||= records.some(wants);
+  });
+  return isWanted;
 }
 
 /** The same of the block at one place. */
@@ -281,7 +301,8 @@ export function takeSpilledAt(
 export function settleSpilled(core: Core): void {
   const { spilling } = core;
   if (spilling === undefined || spilling.spill.count === 0) return;
-  const { spill } = spilling;
+  const { spill, away } = spilling;
+  closeToAdded(away);
   const isPlain = core.log === undefined && core.seen.tiered === undefined;
   if (isPlain || (core.log !== undefined && spill.names !== undefined)) spillSettle(spill);
   else {
@@ -298,20 +319,23 @@ export function placesSpilled(core: Core): Uint32Array {
   return core.spilling === undefined ? new Uint32Array(0) : spillPlaces(core.spilling.spill);
 }
 
+/** Whether what lies at a place are hosts with their records. */
+export function isHostsPlace({ spilling }: Core, place: number): boolean {
+  const { spill } = spilling as Spilling;
+  return holdsHosts(spill, spillBlock(spill, place));
+}
+
 /** Shows the records of one block, each in memory for the time of the call. */
 export function probeSpilled(core: Core, place: number, look: (record: number) => void): void {
   const { spill } = core.spilling as Spilling;
   const block = spillBlock(spill, place);
   if (block === 0) return;
-  spillVisit(spill, block, (record) => {
-    look(record);
-    return false;
-  });
+  visitSpilled(spill, block, (records) => records.forEach((record) => void look(record)));
 }
 
-/** Blocks themselves are not held against the budget: they are what keeps the rest on disk. */
-function usedBytes({ spill }: Spilling): number {
-  return spillUsedBytes(spill);
+/** Records, hosts, queues, lanes and the clocks of hosts. */
+function usedBytes({ away, spill }: Spilling): number {
+  return spillUsedBytes(spill) + timelineBytes(away.clocks);
 }
 
 function spillSome(core: Core, spilling: Spilling): number {
@@ -325,14 +349,21 @@ function spillSome(core: Core, spilling: Spilling): number {
     if (!isPolite) count += spillRanks(core, root, { hot: hotOfRules, isLifo });
     if (count >= SPILL_PER_CALL) return count;
   }
-  const hot = hotRecords(spilling, rules.length + hosts.count - hosts.idleCount);
+  const hot = hotRecords(spilling, rules.length + hosts.count - hosts.idleCount - hosts.spilled);
   for (let looked = 0; looked < HOSTS_PER_CALL && count < SPILL_PER_CALL; looked++) {
     const host = hosts.hand || hosts.busyFirst;
     if (host === 0 || usedBytes(spilling) <= spilling.budgetBytes) break;
     hosts.hand = hostNextBusy(hosts, host);
     count += spillHost(core, host, hot);
   }
+  for (let went = 1; went > 0 && count < SPILL_PER_CALL && isOver(spilling); count += went) {
+    went = spillHosts(core, spilling);
+  }
   return count;
+}
+
+function isOver(spilling: Spilling): boolean {
+  return usedBytes(spilling) > spilling.budgetBytes;
 }
 
 /** Records that the hot end of a lane keeps and a block holds: so many lanes together a quarter of the budget. */
@@ -361,18 +392,19 @@ function spillRanks(core: Core, root: number, how: { hot: number; isLifo: boolea
   let count = 0;
   let lane = ranksWorst(arena, root);
   for (let looked = 0; lane !== 0 && looked < LANES_PER_CALL; looked++) {
-    count += spillCold(core, lane, { ...how, isBest: lane === best });
+    count += spillCold(core, lane, how, best);
     if (count >= SPILL_PER_CALL) break;
     lane = ranksHigher(arena, root, lane);
   }
   return count;
 }
 
-/** Blocks of a lane's cold end, until its hot end is left or the call's share is used up. */
+/** Blocks of a lane's cold end, until its hot end is left or the call's share is used up. `best`: the lane that goes first. */
 function spillCold(
   core: Core,
   lane: number,
-  { hot, isLifo, isBest }: { hot: number; isLifo: boolean; isBest: boolean },
+  { hot, isLifo }: { hot: number; isLifo: boolean },
+  best: number,
 ): number {
   const { store } = core;
   const { spill, budgetBytes, blockLeast } = core.spilling as Spilling;
@@ -382,12 +414,12 @@ function spillCold(
     // What stands behind a FIFO lane's blocks is cold whatever it is; in front of them, and without any, the hot end stays.
     const isBehind = !isLifo && laneIsSpilled(store, lane);
     const isDeep = isBehind && held > 4 * SPILL_RECORDS_MAX;
-    const keep = isBest && !(isBehind && !isDeep) ? hot : 0;
+    const keep = lane === best && !(isBehind && !isDeep) ? hot : 0;
     const most = Math.min(held - keep, hot);
     if (most < blockLeast) break;
-    const request = { isLifo, most, least: blockLeast };
-    let went = spillLane(spill, lane, { ...request, isDeep: false });
-    if (went === 0 && isDeep) went = spillLane(spill, lane, { ...request, isDeep });
+    const request = { most, least: blockLeast };
+    let went = spillLane(spill, lane, { ...request, from: isLifo ? "bottom" : "tail" });
+    if (went === 0 && isDeep) went = spillLane(spill, lane, { ...request, from: "inside" });
     if (went === 0) break;
     count += went;
   }

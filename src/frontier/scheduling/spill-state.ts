@@ -1,6 +1,9 @@
 /** The state of the spill (spill-control.ts): the tier, its budget, and what the disk said last. */
 import type { SeenSet } from "../../structures/seen/seen-set.ts";
+import { createHostSpill, type HostSpill } from "../../structures/spill/host-blocks.ts";
 import { createSpill, type Spill } from "../../structures/spill/lane-spill.ts";
+import type { HostTable } from "../../structures/hosts/host-table.ts";
+import type { Timeline } from "../../structures/ordering/timeline.ts";
 import type { Store } from "../../structures/store.ts";
 import type { SpillTier } from "../../structures/storage-tiers.ts";
 
@@ -9,12 +12,15 @@ const BLOCK_LEAST = 16;
 
 export interface Spilling {
   readonly spill: Spill;
+  /** Hosts on disk (spill-hosts.ts). */
+  readonly away: HostSpill;
   readonly budgetBytes: number;
   readonly blockLeast: number;
   /** Nothing could go: looked at again above so many bytes. */
   quietBytes: number;
-  /** The disk refused: asked again from then on. */
+  /** The disk refused to write, or to read hosts that are due: asked again from then on. */
   retryAtMs: number;
+  readAtMs: number;
   /** What it said, until somebody is told. */
   failure: { readonly error: unknown } | undefined;
   isRefused: boolean;
@@ -27,12 +33,23 @@ export interface SpillingOptions {
   readonly blockLeast?: number | undefined;
 }
 
-export function createSpilling(store: Store, seen: SeenSet, options: SpillingOptions): Spilling {
-  const { tier, budgetBytes, blockLeast = BLOCK_LEAST } = options;
+/** What is spilled: records, their identities, hosts and their clocks. */
+export interface Spilled {
+  readonly store: Store;
+  readonly seen: SeenSet;
+  readonly hosts: HostTable;
+  readonly clocks: Timeline;
+}
+
+export function createSpilling(
+  { store, seen, hosts, clocks }: Spilled,
+  { tier, budgetBytes, blockLeast = BLOCK_LEAST }: SpillingOptions,
+): Spilling {
+  const spill = createSpill(store, seen, tier);
+  const away = createHostSpill(spill, hosts, clocks);
   return {
-    spill: createSpill(store, seen, tier),
-    budgetBytes,
-    blockLeast,
-    ...{ quietBytes: 0, retryAtMs: Number.NEGATIVE_INFINITY, failure: undefined, isRefused: false },
+    ...{ spill, away, budgetBytes, blockLeast, quietBytes: 0 },
+    ...{ retryAtMs: Number.NEGATIVE_INFINITY, readAtMs: Number.NEGATIVE_INFINITY },
+    ...{ failure: undefined, isRefused: false },
   };
 }

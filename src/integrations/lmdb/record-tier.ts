@@ -1,16 +1,16 @@
 /**
- * RecordTier on lmdb: one file of keys of eight bytes (hi, lo, big-endian) and packed records.
+ * RecordTier on lmdb: one file with keys of eight bytes (hi, lo, big-endian) and packed records.
  *
- * Loaded by name and only where a frontier is opened with `records: 'full'`; lmdb is an optional peer dependency.
+ * Loaded by name, and only by a frontier with `records: 'full'`; lmdb is an optional peer dependency.
  */
 import { open } from "lmdb";
 import type { OpenRecordTier, RecordTier } from "../../persistence/tier.ts";
 
-/** Opens or makes the file at `path`. */
-export const openRecordTier: OpenRecordTier = (path): RecordTier => {
+/** Opens the file at `path`. A missing file is created, unless the tier is read-only. */
+export const openRecordTier: OpenRecordTier = (path, isReadOnly = false): RecordTier => {
   const db = open<Buffer, Buffer>({
     ...{ path, noSubdir: true, encoding: "binary", keyEncoding: "binary" },
-    ...{ compression: false, cache: false },
+    ...{ compression: false, cache: false, readOnly: isReadOnly },
   });
   return {
     get: (lo, hi) => db.get(keyOf(lo, hi)),

@@ -1,6 +1,7 @@
 /**
  * One job that makes records: the new rows of a parsed and marked batch (layout/calls/url-batch.ts) become records in their
- * lanes. The owner writes `in` fields. All offsets are absolute, all arrays hold a word per row.
+ * lanes. The owner writes `in` fields. All offsets are absolute, all arrays hold a word per row. Fields of arrays are written once
+ * for all jobs (structures/records/kernel-scratch.ts).
  *
  * Words:
  *    0  batch            in   header of the batch; values and slots hold the table's answers
@@ -34,6 +35,10 @@
  *   31  duplicate        in   the byte of a duplicate
  *   32  duplicates       out  how many duplicates there are
  *   33  notes            in   array for the numbers of rows, u16 each, that the owner must handle
+ *   34  noted            out  how many rows these are
+ *   35  index            in   the host index, a fingerprint table
+ *   36  fresh            both how many hosts occur for the first time, or MAKE_FRESH_UNKNOWN; then how many of them are made
+ *   37  lanesWanted      out  how many lanes may be opened at most
  */
 export const MAKE_BATCH_WORD = 0;
 export const MAKE_HOSTS_WORD = 1;
@@ -66,9 +71,15 @@ export const MAKE_CODES_WORD = 30;
 export const MAKE_DUPLICATE_WORD = 31;
 export const MAKE_DUPLICATES_WORD = 32;
 export const MAKE_NOTES_WORD = 33;
-export const MAKE_BYTES = 136;
+export const MAKE_NOTED_WORD = 34;
+export const MAKE_INDEX_WORD = 35;
+export const MAKE_FRESH_WORD = 36;
+export const MAKE_LANES_WANTED_WORD = 37;
+export const MAKE_BYTES = 152;
+/** The host index must grow before it can take the hosts of the batch: nothing is listed. */
+export const MAKE_FRESH_UNKNOWN = 0x7fff_ffff;
 /** Host queues take the records of this rule. */
-export const MAKE_LANE_HOSTS = 0;
+export const MAKE_LANE_HOSTS = 0x7fff_fffd;
 /** No record is under this rule: its first one opens a lane. */
 export const MAKE_LANE_OPEN = 0x7fff_fffe;
 /** The owner makes the records of this rule: it carries other URLs, or its lane does not exist yet beside others. */

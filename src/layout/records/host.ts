@@ -14,7 +14,8 @@
  *     11  name bytes
  *     12  limit              set by hand; 0: the rule's limit
  *     13  groups             handle of its membership words (layout/records/group.ts), or 0
- *  14-15  turn         f64   −2⁵² + join order before the first lease, then the sequence of its last lease
+ *  14-15  turn         f64   −2⁵² + join order before the first lease, or a sequence and a fraction where new hosts have a
+ *                            share; then the sequence of its last lease
  *  16-17  readyAt      f64   delay clock
  *  18-19  blockUntil   f64   Retry-After, back-off, by hand
  *  20-21  delayMs      f64   set by hand; negative: the rule's delay
@@ -74,6 +75,9 @@ export const HOST_FAILURES_WORD = 28;
 export const HOST_ADMITTED_WORD = 29;
 export const HOST_SIZE_BYTES = 128;
 
+/** In place of a host's handle in the index, from here on: the place of the block on disk that it lies in, plus this. */
+export const HOST_SPILLED = 0x40000000;
+
 /** Held by hand: no lease goes out. */
 export const HOST_HELD = 1;
 /** Steered by hand or by an outcome: its settings are kept, and rules without politeness respect its clock. */
@@ -88,6 +92,8 @@ export const HOST_KEPT = 16;
 export const HOST_MARKED = 32;
 /** Its clock has passed. It stays passed until it is set again, even when the machine's clock goes back. */
 export const HOST_PASSED = 64;
+/** Its first turn was decided (frontier/politeness/fresh-hosts.ts). */
+export const HOST_TURN_DECIDED = 128;
 
 export const QUEUE_MARK_WORD = 5;
 export const QUEUE_RULE_WORD = 6;
@@ -128,3 +134,5 @@ export const RULE_AGAIN = 16;
 export const RULE_BACKOFF = 32;
 /** Records carry the URL as it was pushed, so that the kernel may make them. */
 export const RULE_PUSHED = 64;
+/** New hosts of one domain have a share of the hand-outs. */
+export const RULE_SHARED = 128;

@@ -2,10 +2,12 @@
  * The notes of failed records, as journal, snapshot and export hold them (docs/formats/journal.md).
  *
  *   "failed:<name>"   the record's name in 16 hex digits, the high word first: [reason, atMs, status or null, foundOn or null]
- *   "foundOn"         URLs of pages by their fingerprints, as bytes (engine/records/found-on.ts)
+ *   "foundOn"         URLs of pages by their fingerprints, as bytes (engine/records/found-on.ts), in a snapshot
+ *   "foundOn:<n>"     a piece of them, in a journal: [number, bytes]; n is the number modulo the pieces that are kept
  */
 
 export const FOUND_ON_NOTE = "foundOn";
+const PIECE_PREFIX = `${FOUND_ON_NOTE}:`;
 const PREFIX = "failed:";
 
 /** Why a record failed. */
@@ -21,6 +23,16 @@ export function failureTitle(name: string): string {
   return PREFIX + name;
 }
 
+/** The title of a piece of pages, at its place among those that are kept. */
+export function pieceTitle(place: number): string {
+  return PIECE_PREFIX + place;
+}
+
+/** Whether a note is a piece of pages. */
+export function isPiece(title: string): boolean {
+  return title.startsWith(PIECE_PREFIX);
+}
+
 /** The name of the record that a note is about; undefined when it is about none. */
 export function failedName(title: string): string | undefined {
   return title.startsWith(PREFIX) ? title.slice(PREFIX.length) : undefined;
@@ -28,7 +40,7 @@ export function failedName(title: string): string | undefined {
 
 /** Whether a note is about failures. One table alone keeps such notes. */
 export function isFailureNote(title: string): boolean {
-  return title === FOUND_ON_NOTE || title.startsWith(PREFIX);
+  return title === FOUND_ON_NOTE || isPiece(title) || title.startsWith(PREFIX);
 }
 
 /** A record's name from the two words that it carries. */

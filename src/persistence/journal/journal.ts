@@ -131,9 +131,14 @@ export class Journal {
     return true;
   }
 
+  /** Whether `relieve` would write. */
+  get isFull(): boolean {
+    return sealableBytes(this.frames) >= FRAME_BYTES && this.fault === undefined;
+  }
+
   /** Writes a full frame. When too many bytes are held, waits for the medium as well. */
   relieve(): void {
-    if (sealableBytes(this.frames) < FRAME_BYTES || this.fault !== undefined) return;
+    if (!this.isFull) return;
     this.write();
     if (this.sealedBytes > HELD_BYTES_MAX) this.sync();
   }

@@ -18,7 +18,8 @@ import {
 } from "../../structures/table/fingerprint-table.ts";
 import { memoryFull } from "../../base/errors.ts";
 import type { Core } from "../../frontier/core.ts";
-import { spillBlock, spillPlaces, spillVisit } from "../../structures/spill/lane-spill.ts";
+import { spillBlock, spillPlaces } from "../../structures/spill/lane-spill.ts";
+import { visitSpilled } from "../../structures/spill/visit-spilled.ts";
 import { spillForget } from "../../structures/spill/forget-spilled.ts";
 import { type SpillNames, spilledValue } from "../../structures/spill/spilled-identity.ts";
 import { sequenceOf } from "../../frontier/records/transitions.ts";
@@ -70,9 +71,10 @@ export function forgetSpilled(names: Names): void {
   const { spill } = spilling;
   spillForget(spill);
   for (const place of spillPlaces(spill)) {
-    spillVisit(spill, spillBlock(spill, place), (record) => {
-      if (!tryKeepName(names, record, spilledValue(place))) throw memoryFull();
-      return false;
+    visitSpilled(spill, spillBlock(spill, place), (records) => {
+      for (const record of records) {
+        if (!tryKeepName(names, record, spilledValue(place))) throw memoryFull();
+      }
     });
   }
 }

@@ -2,7 +2,7 @@
  * Checks of the fields of a journal. A checksum proves that a file is as it was written, not who wrote it. Each check returns its value,
  * or throws an error that recovery treats as damage: the frame and all later ones are set aside (recover.ts, R4).
  *
- *   key        a whole number, at most 2⁵³ from zero            turn       a whole number, at most 2⁵³ from zero
+ *   key        a whole number, at most 2⁵³ from zero            turn       the same; a positive one may have a fraction
  *   priority   a safe integer                                   delays     −1 (not set), or at least 0 and finite
  *   due        a number that is not −∞                          counts     at least 0 and finite
  */
@@ -50,6 +50,12 @@ export function checkKey(key: number): number {
   return key;
 }
 
+/** A host's turn: where it stands among hosts, or the place that it had before its first lease (fresh-hosts.ts). */
+export function checkTurn(turn: number): number {
+  checkKey(turn > 0 ? Math.floor(turn) : turn);
+  return turn;
+}
+
 export function checkPriority(priority: number): number {
   if (!Number.isSafeInteger(priority)) throw wrong(`a priority ${priority}`);
   return priority;
@@ -90,7 +96,7 @@ export function checkDeliveries(deliveries: number): number {
 /** The clocks of a host, in the order of files: turn, readyAt, blockUntil, delayMs, adaptiveMs, bytes. */
 export function checkHostDoubles(doubles: readonly number[]): void {
   const [turn = 0, readyAt = 0, blockUntil = 0, delayMs = 0, adaptiveMs = 0, bytes = 0] = doubles;
-  checkKey(turn);
+  checkTurn(turn);
   checkClock(readyAt);
   checkClock(blockUntil);
   for (const ms of [delayMs, adaptiveMs]) {

@@ -125,6 +125,7 @@ function keepResting(core: Core, record: number): void {
   const dueMs = dueOfRestored(core, record);
   clearLinks(core, record);
   const tie = sequenceOfKey(recordKey(core.store, record));
+  if (dueMs === Number.POSITIVE_INFINITY) core.hasKept = true;
   if (!heapPush(core.resting, record, dueMs, tie)) throw memoryFull();
   bookPlace(core, record, 1);
 }

@@ -227,6 +227,7 @@ function applyAdmitted(replay: Replay): void {
   record.depth = packed >>> 16;
   record.rule = head >>> JOURNAL_RULE_SHIFT;
   record.state = checkStateAfter(head & 255, stateOf(head));
+  record.isMoved = (head & 255) === LOG_MOVED;
   record.isAgain = false;
   record.priority =
     (has & JOURNAL_HAS_PRIORITY) === 0 ? 0 : checkPriority(double(replay, take(replay, 2)));

@@ -39,7 +39,7 @@ import {
 import { seenForget, seenRemove } from "../../structures/seen/seen-set.ts";
 import { word } from "../../structures/store.ts";
 import { bytesOf, double, named, type Replay, take } from "./entry-reader.ts";
-import { checkClock, checkHostDoubles, checkKey, wrong } from "./check-fields.ts";
+import { checkClock, checkHostDoubles, checkTurn, wrong } from "./check-fields.ts";
 import { VISITED_NOTE } from "../transfer/digest-file.ts";
 import { eachLiveRecord } from "./live-records.ts";
 import { TIME_NOTE } from "../journal/journal-log.ts";
@@ -68,7 +68,7 @@ export function applyHostMade(replay: Replay): void {
   const { restoration, words } = replay;
   const at = take(replay, JOURNAL_HOST_MADE_WORDS);
   const name = bytesOf(replay, words[at + 3] as number);
-  const turn = checkKey(double(replay, at + 4));
+  const turn = checkTurn(double(replay, at + 4));
   restoreHost(restoration, name, {
     lo: words[at + 1] as number,
     hi: words[at + 2] as number,

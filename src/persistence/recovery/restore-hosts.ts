@@ -13,6 +13,7 @@ import {
   HOST_LIMIT_WORD,
   HOST_READY_AT_WORD,
   HOST_STEERED,
+  HOST_TURN_DECIDED,
   HOST_TURN_WORD,
   hostCreate,
   setHostFlag,
@@ -73,10 +74,11 @@ export function setRestoredHost(
   for (const flag of FLAGS) setHostFlag(store, host, flag, (flags & flag) !== 0);
 }
 
-/** New turns continue after the highest one. */
+/** New turns continue after the highest one. A turn with a fraction was decided before any lease (fresh-hosts.ts, F1). */
 function setTurn(core: Core, host: number, turn: number): void {
   setFloat(core.store, host, HOST_TURN_WORD, turn);
-  if (turn > core.leaseSequence) core.leaseSequence = turn;
+  if (!Number.isInteger(turn)) setHostFlag(core.store, host, HOST_TURN_DECIDED, true);
+  else if (turn > core.leaseSequence) core.leaseSequence = turn;
 }
 
 /** Sets the address of a host, '' for one no longer known. The host joins its group when its records are placed. */

@@ -137,6 +137,8 @@ interface RestoredRecord {
   hostHi: number;
   rule: number;
   state: number;
+  /** It replaces a record of its name, which goes on as this one; any other record is new. */
+  isMoved: boolean;
   isAgain: boolean;
   attempt: number;
   deliveries: number;
@@ -165,6 +167,7 @@ export function createRestoredRecord(): RestoredRecord {
       hostHi: 0,
       rule: 0,
       state: 0,
+      isMoved: false,
       isAgain: false,
       attempt: 1,
     },
@@ -190,7 +193,10 @@ export function restoredRecord(
   return record;
 }
 
-/** Creates a record, replacing one of the same name; returns false when its host is not known. @hot */
+/**
+ * Creates a record, replacing one of the same name. Returns false when its host is not known, when one that is new replaced another, or
+ * when one that was moved replaced none: only entries that a snapshot holds already may do so. @hot
+ */
 export function restoreRecord(restoration: Restoration, from: RestoredRecord): boolean {
   const { core, names } = restoration;
   const { store } = core;
@@ -233,7 +239,7 @@ export function restoreRecord(restoration: Restoration, from: RestoredRecord): b
   }
   if (isNameless) keepName(names, record);
   else if (!seenSet(core.seen, from.lo, from.hi, record)) throw memoryFull();
-  return true;
+  return (before !== 0) === from.isMoved;
 }
 
 /** Drops everything but the notes, and of the notes the one about requests that another program made. */

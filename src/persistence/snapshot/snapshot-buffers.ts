@@ -22,14 +22,22 @@ export interface SnapshotBuffers {
   /** Columns of live records; before them of hosts and groups. */
   readonly live: Columns;
   readonly finished: Columns;
+  /** Columns of hosts that come back from disk, or are copied there, meanwhile. */
+  readonly returned: Columns;
 }
 
 export function createSnapshotBuffers(core: Core): SnapshotBuffers {
-  return { free: [], live: createColumns(core), finished: createColumns(core) };
+  const [live, finished, returned] = [
+    createColumns(core),
+    createColumns(core),
+    createColumns(core),
+  ];
+  return { free: [], live, finished, returned };
 }
 
 /** Empties the columns: an interrupted snapshot may have left rows in them. */
-export function clearBuffers({ live, finished }: SnapshotBuffers): void {
+export function clearBuffers({ live, finished, returned }: SnapshotBuffers): void {
+  clearColumns(returned);
   clearColumns(live);
   clearColumns(finished);
 }

@@ -14,7 +14,8 @@
  *   S2  Every table is walked in the order of its hashes. An entry that is there all the time is copied exactly once, as it
  *       is at that moment; one that comes, goes or changes meanwhile is in the segments from `serial` on.
  *   S2b Spilled records are copied with their blocks after the tables. One that returns to memory before that is copied at
- *       once. So every record that was skipped in a table because it was spilled is copied in one of the two ways.
+ *       once. So every record that was skipped in a table because it was spilled is copied in one of the two ways. The same holds
+ *       for hosts on disk, which precede their records.
  *   S2c An identity that was removed and is still in the cold tier is copied as removed, so that it does not return from there.
  *   S3  Entries hold values, so replaying all of them over the copies ends in the frontier's state.
  *   S4  The file gets its name only when the journal up to its last chunk is durable: no copy is ever ahead of it.
@@ -34,6 +35,7 @@ import {
   epochStart,
 } from "../../structures/seen/epoch-table.ts";
 import type { FingerprintTable } from "../../structures/table/fingerprint-table.ts";
+import { isSpilledHost } from "../../structures/hosts/host-table.ts";
 import { GROUP_READY_AT_WORD } from "../../structures/hosts/group-table.ts";
 import { float } from "../../structures/store.ts";
 import { type Spill, spillBlock, spillPlaces } from "../../structures/spill/lane-spill.ts";
@@ -49,7 +51,14 @@ import {
 import { later } from "../files.ts";
 import type { Names } from "../journal/nameless-records.ts";
 import { type Place, snapshotPath } from "../directory/frontier-directory.ts";
-import { addGroup, addHost, CHUNK_ROWS, takeGroups, takeHosts } from "./snapshot-columns.ts";
+import {
+  addGroup,
+  addHost,
+  CHUNK_ROWS,
+  type Columns,
+  takeGroups,
+  takeHosts,
+} from "./snapshot-columns.ts";
 import { SnapshotFile } from "./snapshot-file.ts";
 import type { RecordChunk, Section, SeenChunk, SnapshotHead } from "./snapshot-format.ts";
 import { clearBuffers, type SnapshotBuffers } from "./snapshot-buffers.ts";
@@ -155,6 +164,17 @@ class Out {
 
   /** Returns false when the snapshot was interrupted. */
   async run(): Promise<boolean> {
+    const { core } = this.#source;
+    const spill = core.spilling?.spill;
+    if (spill !== undefined) spill.onHosts = (hosts) => this.#addHosts(hosts);
+    try {
+      return await this.#all();
+    } finally {
+      if (spill !== undefined) spill.onHosts = undefined;
+    }
+  }
+
+  async #all(): Promise<boolean> {
     const { core, head } = this.#source;
     this.#section(head);
     if (!(await this.#hosts(core.hosts.index))) return false;
@@ -168,16 +188,28 @@ class Out {
     return true;
   }
 
+  /** Hosts on disk are copied with their blocks, or when they come back (S2b). */
   async #hosts(table: FingerprintTable): Promise<boolean> {
     const columns = this.#source.room.live;
     const visit = (host: number): void => {
-      addHost(columns, host);
-      this.hosts++;
-      if (columns.count >= this.#rows) this.#section(takeHosts(columns));
+      if (!isSpilledHost(host)) this.#addHost(columns, host);
     };
     if (!(await this.#walk(table, LOOK_HOSTS, eachOf(visit)))) return false;
     if (columns.count > 0) this.#section(takeHosts(columns));
     return true;
+  }
+
+  /** Copies hosts at once, in sections of their own: their records follow. */
+  #addHosts(hosts: readonly number[]): void {
+    const columns = this.#source.room.returned;
+    for (const host of hosts) this.#addHost(columns, host);
+    if (columns.count > 0) this.#section(takeHosts(columns));
+  }
+
+  #addHost(columns: Columns, host: number): void {
+    addHost(columns, host);
+    this.hosts++;
+    if (columns.count >= this.#rows) this.#section(takeHosts(columns));
   }
 
   /** An expired clock delays no host and is left out. */
@@ -284,7 +316,10 @@ class Out {
       for (const place of spillPlaces(spill)) {
         const block = spillBlock(spill, place);
         if (block === 0) continue; // it returned to memory meanwhile
-        visitSpilled(spill, block, (records) => addRecords(rows, records));
+        visitSpilled(spill, block, (records, hosts) => {
+          this.#addHosts(hosts);
+          addRecords(rows, records);
+        });
         if (this.#isSliceOver() && !(await this.#pause())) return false;
       }
       if (fault !== undefined) throw (fault as { error: unknown }).error;

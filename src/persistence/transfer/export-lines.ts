@@ -75,7 +75,8 @@ export const STATE_NAMES: Readonly<Record<number, string>> = {
 
 /** Names of a request's fields beside its URL, by their packed names. */
 export const EXTRA_NAMES: Readonly<Record<string, string>> = {
-  ...{ m: "method", b: "body", h: "headers", n: "handler", k: "key", d: "data", r: "redirects" },
+  ...{ m: "method", b: "body", h: "headers", n: "handler", k: "key", u: "hostKey", d: "data" },
+  r: "redirects",
 };
 
 export function createExportNames(): ExportNames {

@@ -8,7 +8,7 @@
  *   object   an object that itself has a field `$`
  *   msgpack  base64 of the packed value: arrays of numbers, and anything that would not return byte for byte
  */
-import { dateOf } from "../../base/calendar.ts";
+import { dateOf } from "../../base/time/calendar.ts";
 import { packr } from "../msgpack.ts";
 
 type Tagged = { readonly $: string; readonly v?: unknown };

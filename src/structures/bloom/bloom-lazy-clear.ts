@@ -41,7 +41,7 @@ export function zeroGranulesAhead(bloom: Bloom, rows: number): void {
   words[BLOOM_LAYER_MAP_WORD] = 0;
 }
 
-/** Zeroes what is stale of bytes of layer 0, for whoever reads them as they lie. */
+/** Zeroes what is stale of bytes of layer 0, for a reader of the bytes as they lie. */
 export function zeroedBytes(bloom: Bloom, from: number, end: number): void {
   if (bloom.staleAt < 0) return;
   const last = Math.ceil(end / BLOOM_GRANULE_BYTES);

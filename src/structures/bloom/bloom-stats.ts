@@ -1,5 +1,5 @@
 /**
- * What a bloom knows of itself: load, rate, expected losses; and the check of its invariants (bloom.ts numbers them).
+ * What a bloom measures of itself: load, rate, expected losses; and the check of its invariants (bloom.ts numbers them).
  * Owner thread. Reads alone.
  */
 import { assert } from "../../base/assert.ts";
@@ -87,7 +87,7 @@ export function verifyBloom(bloom: Bloom): void {
   assert(rate <= bloom.falsePositiveRate, "I3");
 }
 
-/** The one bits of a layer; those of stale granules are nobody's. */
+/** The one bits of a layer; those of stale granules count for none. */
 function countBits(bloom: Bloom, index: number, blocks: number): number {
   const { exports } = bloom.kernel;
   const offset = layerWords(bloom, index)[BLOOM_LAYER_BLOCKS_OFFSET_WORD] as number;

@@ -240,7 +240,7 @@ export function setMemberAddress(store: Store, host: number, text: string): bool
   return true;
 }
 
-/** Frees what a host says of its groups; it must belong to none any more. */
+/** Frees what a host holds of its groups; it must belong to none any more. */
 export function memberFree(store: Store, host: number): void {
   const member = word(store, host, HOST_GROUPS_WORD);
   if (member === 0) return;

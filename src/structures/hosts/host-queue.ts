@@ -37,6 +37,15 @@ export function queueOf(maker: QueueMaker, host: number, ruleQueue: number): num
     }
     before = queue;
   }
+  const queue = queueMake(store, host, ruleQueue);
+  if (queue === 0) return 0;
+  queueJoin(store, queue);
+  maker.queuesMade++;
+  return queue;
+}
+
+/** An empty queue on the chain of its host, and not on that of its rule; 0 when memory is exhausted. */
+export function queueMake(store: Store, host: number, ruleQueue: number): number {
   const queue = arenaTake(store.arena, QUEUE_SIZE_BYTES);
   if (queue === 0) return 0;
   const { u32 } = store.region.views;
@@ -44,14 +53,23 @@ export function queueOf(maker: QueueMaker, host: number, ruleQueue: number): num
   setWord(store, queue, QUEUE_MARK_WORD, QUEUE_MARK);
   setWord(store, queue, QUEUE_RULE_WORD, ruleQueue);
   setWord(store, queue, QUEUE_HOST_WORD, host);
-  setWord(store, queue, QUEUE_NEXT_WORD, first);
+  setWord(store, queue, QUEUE_NEXT_WORD, word(store, host, HOST_QUEUES_WORD));
   setWord(store, host, HOST_QUEUES_WORD, queue);
+  return queue;
+}
+
+/** Puts a queue made before on the chain of its rule. */
+export function queueJoin(store: Store, queue: number): void {
+  const ruleQueue = word(store, queue, QUEUE_RULE_WORD);
   const next = word(store, ruleQueue, RULE_QUEUE_FIRST_WORD);
   setWord(store, queue, QUEUE_RULE_NEXT_WORD, next);
   if (next !== 0) setWord(store, next, QUEUE_RULE_PREVIOUS_WORD, queue);
   setWord(store, ruleQueue, RULE_QUEUE_FIRST_WORD, queue);
-  maker.queuesMade++;
-  return queue;
+}
+
+/** Gives a queue back that is on no rule's chain and holds nothing; its host goes too. */
+export function queueGive(store: Store, queue: number): void {
+  arenaGive(store.arena, queue, QUEUE_SIZE_BYTES);
 }
 
 /** The queue of a rule after `queue`, or its first one for 0; 0 at the end. */

@@ -9,7 +9,8 @@
  *   name ── hash ──▶ index (fingerprint table, value = handle) ──▶ host ──▶ queue (rule 0) ─▶ queue (rule 1) …
  *
  *   I1  Every host is in the index under the hash of its name; its queues are on its chain, one per rule.
- *   I2  A host is in the idle list when no record names one of its queues, else in the busy list.
+ *   I2  A host is in the idle list when no record names one of its queues, else in the busy list, or on disk: then the index has
+ *       HOST_SPILLED + its place in place of its handle (structures/spill/host-blocks.ts).
  *   I3  Only idle hosts are forgotten, the one longest idle first, and none whose settings are kept.
  */
 import { assert } from "../../base/assert.ts";
@@ -28,6 +29,7 @@ import {
   HOST_NAME_WORD,
   HOST_QUEUES_WORD,
   HOST_SIZE_BYTES,
+  HOST_SPILLED,
   HOST_TURN_WORD,
   QUEUE_MARK,
   QUEUE_MARK_WORD,
@@ -41,6 +43,7 @@ import {
   tableInsert,
   tableRemove,
 } from "../table/fingerprint-table.ts";
+import { TABLE_RESERVED_MIN } from "../../layout/seen/table.ts";
 import { queueFree } from "./host-queue.ts";
 import { float, hashText, setFloat, setWord, type Store, word } from "../store.ts";
 
@@ -58,6 +61,7 @@ export {
   HOST_HELD,
   HOST_MARKED,
   HOST_KEPT,
+  HOST_SIZE_BYTES,
   HOST_LEASED_WORD,
   HOST_LIMIT_WORD,
   HOST_LIVE_WORD,
@@ -68,6 +72,7 @@ export {
   HOST_QUEUES_WORD,
   HOST_READY_AT_WORD,
   HOST_STEERED,
+  HOST_TURN_DECIDED,
   HOST_TURN_WORD,
   QUEUE_HOST_WORD,
   QUEUE_NEXT_WORD,
@@ -91,21 +96,25 @@ export {
   RULE_QUEUE_PRIORITY_WORD,
   RULE_QUEUE_RANKS_WORD,
   RULE_QUEUE_SERVED_WORD,
+  RULE_SHARED,
   RULE_START_LAST,
 } from "../../layout/records/host.ts";
 
 export interface HostTable {
   readonly store: Store;
   readonly index: FingerprintTable;
-  /** Hosts known, idle ones included. */
+  /** Hosts known, idle ones and those on disk included; those on disk. */
   count: number;
+  spilled: number;
+  /** Brings what lies at a place on disk back into memory. undefined: nothing is there. */
+  bring: ((place: number) => void) | undefined;
   /** Idle list: longest idle first. */
   idleFirst: number;
   idleLast: number;
   idleCount: number;
   /** Busy list: hosts with records, in no order that matters. */
   busyFirst: number;
-  /** A busy host, or 0: where somebody who goes round the busy list goes on; moved on when that host falls idle. */
+  /** A busy host, or 0: where a round over the busy list goes on; moved on when that host falls idle. */
   hand: number;
   /** Idle hosts remembered beyond need. */
   readonly idleCountMax: number;
@@ -125,7 +134,7 @@ export function createHostTable(store: Store, idleCountMax = HOST_IDLE_COUNT_MAX
   return {
     store,
     index: createTable(store.kernel, { valued: true }),
-    count: 0,
+    ...{ count: 0, spilled: 0, bring: undefined },
     idleFirst: 0,
     idleLast: 0,
     idleCount: 0,
@@ -137,10 +146,56 @@ export function createHostTable(store: Store, idleCountMax = HOST_IDLE_COUNT_MAX
   };
 }
 
-/** The host of this hash, or 0. */
+/** The host of this hash, or 0. One on disk comes back into memory first: throws what the tier throws, and MEMORY_FULL. */
 export function hostFind(table: HostTable, lo: number, hi: number): number {
+  const value = hostLook(table, lo, hi);
+  if (!isSpilledHost(value)) return value;
+  table.bring?.(hostPlace(value));
+  return hostLook(table, lo, hi);
+}
+
+/** What the index holds of a hash: a host, the value of one on disk, or 0. @hot */
+export function hostLook(table: HostTable, lo: number, hi: number): number {
   const slot = tableFind(table.index, lo, hi);
   return slot === 0 ? 0 : (table.store.region.views.u32[slot >> 2] as number);
+}
+
+/** Whether a value of the index is that of a host on disk. @hot */
+export function isSpilledHost(value: number): boolean {
+  return value >= HOST_SPILLED && value < TABLE_RESERVED_MIN;
+}
+
+/** The place of the block that it lies in. */
+export function hostPlace(value: number): number {
+  return value - HOST_SPILLED;
+}
+
+/** A busy host whose queues were freed leaves memory; the index names its place from now on. */
+export function hostLeave(table: HostTable, host: number, place: number): void {
+  const { store } = table;
+  const lo = word(store, host, HOST_HASH_LO_WORD);
+  const slot = tableFind(table.index, lo, word(store, host, HOST_HASH_HI_WORD));
+  store.region.views.u32[slot >> 2] = HOST_SPILLED + place;
+  busyRemove(table, host);
+  hostGive(store, host);
+  table.spilled++;
+}
+
+/** A host that was on disk, with its records and queues, is busy again. */
+export function hostReturn(table: HostTable, host: number): void {
+  const { store } = table;
+  const lo = word(store, host, HOST_HASH_LO_WORD);
+  const slot = tableFind(table.index, lo, word(store, host, HOST_HASH_HI_WORD));
+  store.region.views.u32[slot >> 2] = host;
+  busyPush(table, host);
+  table.spilled--;
+}
+
+/** Gives back the memory of a host and its name. */
+export function hostGive(store: Store, host: number): void {
+  const nameBytes = Math.max(word(store, host, HOST_NAME_BYTES_WORD), 1);
+  arenaGive(store.arena, word(store, host, HOST_NAME_WORD), nameBytes);
+  arenaGive(store.arena, host, HOST_SIZE_BYTES);
 }
 
 /** Makes the host of this hash, which must not be known; returns 0 when memory is exhausted. */
@@ -290,9 +345,7 @@ export function hostForget(table: HostTable, host: number): void {
     if (queue === 0) break;
     queueFree(store, queue);
   }
-  const nameBytes = Math.max(word(store, host, HOST_NAME_BYTES_WORD), 1);
-  arenaGive(store.arena, word(store, host, HOST_NAME_WORD), nameBytes);
-  arenaGive(store.arena, host, HOST_SIZE_BYTES);
+  hostGive(store, host);
   table.count--;
 }
 
@@ -318,7 +371,8 @@ export function verifyHosts(table: HostTable): void {
     assert(word(store, host, HOST_LIVE_WORD) === 0, "I2: an idle host has no records");
     idle += verifyHost(table, host);
   }
-  assert(idle === table.idleCount && idle + busy === table.count, "I2: every host is in one list");
+  assert(idle === table.idleCount, "I2: idle hosts are counted");
+  assert(idle + busy + table.spilled === table.count, "I2: every host is in one list, or on disk");
 }
 
 function verifyHost(table: HostTable, host: number): number {

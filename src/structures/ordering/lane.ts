@@ -12,7 +12,7 @@
  *
  * FIFO takes `laneFirst`, LIFO `laneLast`: the better of list and side. Keys are meant to be unique
  * in a lane; equal ones do no harm, they stand in a fixed order (list first, then by handle).
- * An item's place tells whether it stands in the list or in the side treap.
+ * An item's place decides whether it stands in the list or in the side treap.
  *
  *   I1  The list's keys rise strictly from head to tail, links agree in both directions.
  *   I2  count = items of the list + items of the side.

@@ -5,7 +5,7 @@
  *   heap       the least of `open`, whose children take its place       O(open) an entry
  *   timeline   the line's next entry, or the heap's, whichever comes first
  *
- * Gaps of a line are stepped over, GAPS_MAX of them in one walk; then the walk says what key comes next, and no more of whom it is.
+ * Gaps of a line are stepped over, GAPS_MAX of them in one walk; then the walk returns what key comes next, and no more whose it is.
  */
 import { TIMELINE_POSITION_MASK } from "../../layout/ordering/timeline.ts";
 import { type Heap, heapAt, heapCount, heapKeyOf, heapTieOf } from "./heap.ts";

@@ -23,6 +23,7 @@ import {
 } from "../../layout/ordering/heap.ts";
 import { ITEM_PLACE_WORD, PLACE_NOWHERE } from "../../layout/ordering/item.ts";
 import { TIMELINE_POSITION_MASK, TIMELINE_SLACK } from "../../layout/ordering/timeline.ts";
+import { REGION_PAGE_BYTES } from "../../layout/memory/region.ts";
 import type { Region } from "../../memory/region.ts";
 import {
   createHeap,
@@ -49,6 +50,8 @@ import {
   reserveAt,
 } from "./timeline-pages.ts";
 
+/** Key, tie and handle. */
+const HEAP_ENTRY_BYTES = 20;
 /** The highest bit of a place word. */
 const TIMELINE_PLACE_BIT = 0x8000_0000;
 
@@ -209,6 +212,34 @@ export function timelineUpdate(line: Timeline, item: number, key: number, tie: n
   removeAt(line, place - TIMELINE_PLACE_BIT, item);
   const isIn = timelinePush(line, item, key, tie);
   assert(isIn, "timelineUpdate: room was asked for");
+}
+
+/** Bytes of the pages of line and heap. */
+export function timelineBytes({ heap, pages }: Timeline): number {
+  const line = pages.keyPageCount + pages.handlePageCount;
+  return line * REGION_PAGE_BYTES + heap.count * HEAP_ENTRY_BYTES;
+}
+
+/** Drops the gaps that the line ends with: entries taken away from its end leave none behind. */
+export function timelineTrim(line: Timeline): void {
+  dropGapsAtEnd(line);
+}
+
+/** The last items, at most `most` of them in an array: of the line those of the highest keys, else any of the heap. The last one comes first. */
+export function timelineLast(line: Timeline, most: number): number[] {
+  const { u32 } = line.region.views;
+  const items: number[] = [];
+  for (let at = line.end; at !== line.first && items.length < most; ) {
+    at = (at - 1) & TIMELINE_POSITION_MASK;
+    const item = u32[handleAt(line.pages, at)] as number;
+    if (item !== 0) items.push(item);
+  }
+  if (items.length > 0) return items;
+  const { heap } = line;
+  for (let index = heap.count - 1; index >= 0 && items.length < most; index--) {
+    items.push(heapAt(heap, index));
+  }
+  return items;
 }
 
 /** Every item, in no useful order: those of the heap, then those of the line. */

@@ -1,67 +1,48 @@
 /**
- * Hosts that a batch meets for the first time, made by the kernel in one crossing (assembly/records/make-hosts.ts), and the lists of hosts
- * that it keeps while it makes records.
+ * Hosts that a batch meets for the first time, made by the kernel in the crossing that makes the batch's records
+ * (assembly/records/make-hosts.ts), and the lists of hosts that it keeps meanwhile.
  *
- *   openRecords ─▶ index asked ─▶ hostMakeEach ─▶ hosts known, idle, with a queue each under their rows' rules
- *   hostsLend ─▶ makeRecords ─▶ hostsReturn        the heads of idle and busy list are the kernel's in between
+ *   survey: hosts claimed in the index ─▶ takeHosts ─▶ hostsLend ─▶ makeBatch ─▶ hostsReturn
+ *                                                      the heads of idle and busy list are the kernel's in between
  *
- *   I1  Where memory is short nothing is made: the rows' records are left to the caller, who makes the hosts one by one.
+ *   I1  Where memory is short no host is made: the rows' records are left to the caller, who makes the hosts one by one.
  */
 import { HOST_SIZE_BYTES, QUEUE_SIZE_BYTES } from "../../layout/records/host.ts";
 import {
   MAKE_BUSY_FIRST_WORD,
+  MAKE_FRESH_WORD,
   MAKE_IDLE_COUNT_WORD,
   MAKE_IDLE_FIRST_WORD,
   MAKE_IDLE_LAST_WORD,
-  MAKE_NAMES_WORD,
-  MAKE_NAME_SIZES_WORD,
-  MAKE_NEW_HOSTS_WORD,
-  MAKE_NEW_QUEUES_WORD,
-  MAKE_NEW_ROWS_WORD,
-  MAKE_RULES_WORD,
-  MAKE_RULE_WORD,
   MAKE_TURN_WORD,
 } from "../../layout/calls/make-records.ts";
 import { type Arena, arenaGive, arenaTake, arenaTakeEach } from "../../memory/arena.ts";
 import { type HostTable, TURN_NEVER } from "../hosts/host-table.ts";
 import type { Scratch } from "./kernel-scratch.ts";
 
-/**
- * Makes the hosts that the index has claimed for rows of the batch in hand, under the rule queue `rule`, or those noted at
- * `rules`. @hot
- */
-export function hostMakeEach(
-  table: HostTable,
-  scratch: Scratch,
-  rule: number,
-  rules: number,
-): void {
-  const { arena, kernel, region } = scratch.store;
-  noteRoom(scratch, rule, rules);
-  const count = kernel.exports.listHosts(scratch.make);
-  const sizes = scratch.nameSizes >> 2;
+/** Takes the memory of the hosts that the survey has listed, and counts them as joined: the next makeBatch makes them. @hot */
+export function takeHosts(table: HostTable, scratch: Scratch): void {
+  const { arena, region } = scratch.store;
+  const job = scratch.make >> 2;
+  const count = region.views.u32[job + MAKE_FRESH_WORD] as number;
   const names = scratch.names >> 2;
-  const hosts = scratch.newHosts >> 2;
-  const queues = scratch.newQueues >> 2;
-  arenaTakeEach(arena, sizes, names, count);
+  arenaTakeEach(arena, scratch.nameSizes >> 2, names, count);
   let isShort = false;
   for (let index = 0; index < count; index++) {
     const host = arenaTake(arena, HOST_SIZE_BYTES);
     const queue = arenaTake(arena, QUEUE_SIZE_BYTES);
-    region.views.u32[hosts + index] = host;
-    region.views.u32[queues + index] = queue;
+    region.views.u32[(scratch.newHosts >> 2) + index] = host;
+    region.views.u32[(scratch.newQueues >> 2) + index] = queue;
     isShort ||= host === 0 || queue === 0 || region.views.u32[names + index] === 0;
   }
   if (isShort) {
     giveBack(scratch, count);
+    region.views.u32[job + MAKE_FRESH_WORD] = 0;
     return;
   }
-  hostsLend(table, scratch);
-  region.views.f64[((scratch.make >> 2) + MAKE_TURN_WORD) >> 1] = TURN_NEVER + table.joined;
-  kernel.exports.makeHosts(scratch.make, count);
+  region.views.f64[(job + MAKE_TURN_WORD) >> 1] = TURN_NEVER + table.joined;
   table.joined += count;
   table.count += count;
-  hostsReturn(table, scratch);
 }
 
 /** Lets the kernel keep the lists of hosts until `hostsReturn`. @hot */
@@ -82,18 +63,6 @@ export function hostsReturn(table: HostTable, scratch: Scratch): void {
   table.idleLast = u32[job + MAKE_IDLE_LAST_WORD] as number;
   table.idleCount = u32[job + MAKE_IDLE_COUNT_WORD] as number;
   table.busyFirst = u32[job + MAKE_BUSY_FIRST_WORD] as number;
-}
-
-function noteRoom(scratch: Scratch, rule: number, rules: number): void {
-  const { u32 } = scratch.store.region.views;
-  const job = scratch.make >> 2;
-  u32[job + MAKE_RULE_WORD] = rule;
-  u32[job + MAKE_RULES_WORD] = rules;
-  u32[job + MAKE_NEW_ROWS_WORD] = scratch.newRows;
-  u32[job + MAKE_NAME_SIZES_WORD] = scratch.nameSizes;
-  u32[job + MAKE_NAMES_WORD] = scratch.names;
-  u32[job + MAKE_NEW_HOSTS_WORD] = scratch.newHosts;
-  u32[job + MAKE_NEW_QUEUES_WORD] = scratch.newQueues;
 }
 
 /** Gives back what was taken for hosts that are not made. */

@@ -1,16 +1,16 @@
 /**
  * Scratch: room in the region for one batch of calls into the kernel. Owner: the frontier's thread.
  *
- *   hostValues u32 × rows   what the host index says of each row's host
+ *   hostValues u32 × rows   what the host index holds of each row's host
  *   hostSlots  u32 × rows   where the index keeps it
  *   jobs       3 × u32      copies to make: to, from, bytes
- *   handles    u32 × rows   records whose URLs are gathered
+ *   gathered   u32 × rows   records whose URLs are gathered
  *   ends       u32 × rows   end of each gathered URL, relative to text
  *   text       bytes        gathered URLs
  *   sizes      u32 × rows   bytes of the records to be made (layout/calls/make-records.ts)
  *   objects    u32 × rows   the memory taken for them
- *   make       MAKE_BYTES   the job that makes them
- *   codes      u8 × rows    what it says of each row, in the same array
+ *   make       MAKE_BYTES   the job that makes them; its fields of arrays name those below from the start
+ *   codes      u8 × rows    its verdict of each row, in the same array
  *   notes      u16 × rows   rows that it leaves to the owner, in the same array
  *   rules      u32 × rows   the rule queue of each row of the batch in hand, where rules are matched
  *   parents    u32 × rows   parent of each row to be admitted, where they come of several pages
@@ -20,11 +20,31 @@
  *   lanes      u32 × rows   lanes to be opened, then the rules whose lanes were (layout/calls/make-records.ts)
  *   turns      u32 × rows   rule queues whose turns come (structures/records/lease-batch.ts)
  *   idles      u32 × rows   hosts that lost their last record; orphans: parents that did
- *   one        2 × u32      a record whose URL is read by itself, and its end: the handles of a batch stay
+ *   one        2 × u32      a record whose URL is read by itself, and its end
+ *   leased     u32 × rows   records that were handed out
+ *   ended      u32 × rows   records whose leases end; endSizes: their bytes
+ *   touched    u32 × rows   records or rule queues that are read ahead
+ *   placed     u32 × rows   records that a recovery places
+ *   spilled    u32 × rows   what the host index holds of each row's host, where some are on disk
  *
- * Nothing here outlives the call that filled it.
+ *   I1  Nothing here outlives the call that filled it.
+ *   I2  No two uses share an array: one may begin before another has ended.
  */
 import { assert } from "../../base/assert.ts";
+import {
+  MAKE_CODES_WORD,
+  MAKE_HANDLES_WORD,
+  MAKE_HOSTS_WORD,
+  MAKE_HOST_SLOTS_WORD,
+  MAKE_LANES_WORD,
+  MAKE_NAMES_WORD,
+  MAKE_NAME_SIZES_WORD,
+  MAKE_NEW_HOSTS_WORD,
+  MAKE_NEW_QUEUES_WORD,
+  MAKE_NEW_ROWS_WORD,
+  MAKE_NOTES_WORD,
+  MAKE_SIZES_WORD,
+} from "../../layout/calls/make-records.ts";
 import { REGION_PAGE_BYTES } from "../../layout/memory/region.ts";
 import { regionGive, regionTake } from "../../memory/region.ts";
 import { recordTextLength } from "./record.ts";
@@ -35,7 +55,7 @@ export interface Scratch {
   readonly hostValues: number;
   readonly hostSlots: number;
   readonly jobs: number;
-  readonly handles: number;
+  readonly gathered: number;
   readonly ends: number;
   readonly sizes: number;
   readonly objects: number;
@@ -55,6 +75,12 @@ export interface Scratch {
   readonly idles: number;
   readonly orphans: number;
   readonly one: number;
+  readonly leased: number;
+  readonly ended: number;
+  readonly endSizes: number;
+  readonly touched: number;
+  readonly placed: number;
+  readonly spilled: number;
   readonly text: number;
   readonly textBytes: number;
   jobCount: number;
@@ -70,11 +96,11 @@ export function createScratch(store: Store): Scratch {
   const text = regionTake(store.region, TEXT_PAGES);
   assert(arrays !== 0 && text !== 0, "a new region has room for its scratch");
   const step = SCRATCH_ROWS * 4;
-  return {
+  const scratch: Scratch = {
     store,
     hostValues: arrays,
     hostSlots: arrays + step,
-    handles: arrays + step * 2,
+    gathered: arrays + step * 2,
     ends: arrays + step * 3,
     jobs: arrays + step * 4,
     sizes: arrays + step * 7,
@@ -95,10 +121,37 @@ export function createScratch(store: Store): Scratch {
     turns: arrays + step * 20,
     idles: arrays + step * 21,
     orphans: arrays + step * 22,
+    leased: arrays + step * 23,
+    ended: arrays + step * 24,
+    endSizes: arrays + step * 25,
+    touched: arrays + step * 26,
+    placed: arrays + step * 27,
+    spilled: arrays + step * 28,
     text,
     textBytes: TEXT_PAGES * REGION_PAGE_BYTES,
     jobCount: 0,
   };
+  nameArrays(scratch);
+  return scratch;
+}
+
+/** Writes to the job that makes records where its arrays are. */
+function nameArrays({ store, make, ...arrays }: Scratch): void {
+  const fields: Array<[number, number]> = [
+    [MAKE_HOSTS_WORD, arrays.hostValues],
+    [MAKE_HOST_SLOTS_WORD, arrays.hostSlots],
+    [MAKE_SIZES_WORD, arrays.sizes],
+    [MAKE_HANDLES_WORD, arrays.objects],
+    [MAKE_NEW_ROWS_WORD, arrays.newRows],
+    [MAKE_NAME_SIZES_WORD, arrays.nameSizes],
+    [MAKE_NAMES_WORD, arrays.names],
+    [MAKE_NEW_HOSTS_WORD, arrays.newHosts],
+    [MAKE_NEW_QUEUES_WORD, arrays.newQueues],
+    [MAKE_LANES_WORD, arrays.lanes],
+    [MAKE_CODES_WORD, arrays.codes],
+    [MAKE_NOTES_WORD, arrays.notes],
+  ];
+  for (const [at, offset] of fields) store.region.views.u32[(make >> 2) + at] = offset;
 }
 
 /** Notes a copy within the region; it is made by the next `scratchCopyAll`. @hot */
@@ -117,16 +170,27 @@ export function scratchCopyAll(scratch: Scratch): void {
   scratch.jobCount = 0;
 }
 
+/** Something that holds a record: a lease, say. */
+export interface HoldsRecord {
+  readonly record: number;
+}
+
 /**
- * The URLs of records, as strings, from one gather in the kernel and one slice: `handles` were written
- * to the scratch. A URL that does not fit the text is left out, the caller reads it by itself.
+ * The URLs of the records that `holders` hold from `from` on, as strings, from one gather in the kernel and one slice; at most
+ * SCRATCH_ROWS. Where the next URL does not fit the text, they end before it: the caller reads it by itself.
  */
-export function scratchUrls(scratch: Scratch, count: number): string[] {
+export function scratchUrls(
+  scratch: Scratch,
+  holders: readonly HoldsRecord[],
+  from: number,
+): string[] {
   const { region, kernel } = scratch.store;
-  const { text, textBytes } = scratch;
-  const made = kernel.exports.gatherUrls(scratch.handles, count, text, textBytes, scratch.ends);
+  const { ends: endsAt, gathered, text, textBytes } = scratch;
+  const count = holders.length - from;
+  writeRecords(scratch, gathered, holders, from, count);
+  const made = kernel.exports.gatherUrls(gathered, count, text, textBytes, endsAt);
   const { u32, buffer } = region.views;
-  const ends = scratch.ends >> 2;
+  const ends = endsAt >> 2;
   const urls = new Array<string>(made);
   if (made === 0) return urls;
   const all = buffer.latin1Slice(text, text + (u32[ends + made - 1] as number));
@@ -159,30 +223,48 @@ export function recordUrl(scratch: Scratch, record: number): string {
   return url;
 }
 
-/** Names the record at `index` of the next gather. @hot */
-export function scratchHandle(scratch: Scratch, index: number, record: number): void {
-  scratch.store.region.views.u32[(scratch.handles >> 2) + index] = record;
+/** Writes the records of `count` holders from `from` on into an array of the scratch. @hot */
+export function writeRecords(
+  { store }: Scratch,
+  array: number,
+  holders: readonly HoldsRecord[],
+  from: number,
+  count: number,
+): void {
+  const { u32 } = store.region.views;
+  const first = array >> 2;
+  for (let at = 0; at < count; at++) u32[first + at] = (holders[from + at] as HoldsRecord).record;
 }
 
-/** Names records, at most SCRATCH_ROWS, from index 0 on. */
-export function scratchHandles({ handles, store }: Scratch, records: Uint32Array): void {
-  store.region.views.u32.set(records, handles >> 2);
+declare const PLACING: unique symbol;
+/** How many records `scratchPlacing` has named. */
+export type Placing = number & { readonly [PLACING]: true };
+
+/** Names records to be placed, at most SCRATCH_ROWS. */
+export function scratchPlacing({ placed, store }: Scratch, records: Uint32Array): Placing {
+  store.region.views.u32.set(records, placed >> 2);
+  return records.length as Placing;
 }
 
-/**
- * Appends the records that were named for the next gather to their lanes, from index `from` on; the index of one that the
- * caller has to plant, or the count. @hot
- */
-export function scratchPlace(scratch: Scratch, from: number, count: number): number {
-  return scratch.store.kernel.exports.placeRecords(scratch.handles, from, count);
+/** Appends named records to their lanes, from index `from` on; the index of one that the caller has to plant, or their number. @hot */
+export function scratchPlace({ placed, store }: Scratch, placing: Placing, from: number): number {
+  return store.kernel.exports.placeRecords(placed, from, placing);
 }
 
-/** Warms the caches for the next hand-outs of the rules whose queues were named for the next gather. @hot */
-export function scratchTouchRules(scratch: Scratch, count: number): void {
-  scratch.store.kernel.exports.touchRules(scratch.handles, count);
+/** Warms the caches for the next hand-outs of rules. */
+export function scratchTouchRules({ store, touched }: Scratch, ruleQueues: Uint32Array): void {
+  store.region.views.u32.set(ruleQueues, touched >> 2);
+  store.kernel.exports.touchRules(touched, ruleQueues.length);
 }
 
-/** Warms the caches for the ends of the records that were named for the next gather. @hot */
-export function scratchTouch(scratch: Scratch, table: number, count: number): void {
-  scratch.store.kernel.exports.touchRecords(table, scratch.handles, count);
+/** Warms the caches for the ends of the leases of `count` records from `from` on, whose identities stand in the table at `table`. @hot */
+export function scratchTouch(
+  scratch: Scratch,
+  table: number,
+  holders: readonly HoldsRecord[],
+  from: number,
+  count: number,
+): void {
+  writeRecords(scratch, scratch.touched, holders, from, count);
+  scratch.store.kernel.exports.touchRecords(table, scratch.touched, count);
 }

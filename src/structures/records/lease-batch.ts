@@ -1,8 +1,8 @@
 /**
  * Hand-outs and ends of many records at once, done by the kernel (assembly/records/lease-records.ts) as far as they are plain ones.
  *
- *   timelineReserve ─▶ leaseRecords, leaseShared ─▶ handles in the scratch, ties from `sequence` + 1 on
- *   handles in the scratch ─▶ touchRecords ─▶ endRecords ─▶ memory, last references of hosts and parents given back here
+ *   leaseRoom: room at the timeline's end ─▶ leaseBatch, leaseTurns ─▶ leasedAt, ties from `sequence` + 1 on
+ *   noteEnd ─▶ endBatch ─▶ memory, last references of hosts and parents given back here
  *
  *   I1  An entry of the timeline is written for each record handed out, and for no other.
  */
@@ -36,98 +36,101 @@ import {
   timelineSlots,
 } from "../ordering/timeline.ts";
 
-/** Says for the next leaseBatch that records of this key or behind it, in their lane's order, stay. @hot */
-export function leaseBound({ lease, store }: Scratch, bound: number): void {
-  store.region.views.f64[((lease >> 2) + LEASE_BOUND_WORD) >> 1] = bound;
-}
+declare const ROOM: unique symbol;
+/** How many hand-outs the next call into the kernel may make: their deadline and first sequence are set. */
+export type LeaseRoom = number & { readonly [ROOM]: true };
 
 /**
- * Hands out at most `max` records of a rule queue until `deadlineMs`: how many; their handles stand in the scratch. The first
- * takes the sequence behind `sequence`; leaseBound comes before. May remake the views. @hot
+ * Room for at most `max` hand-outs until `deadlineMs`, the first of which takes the sequence behind `sequence`; 0: there is none. May
+ * remake the views. @hot
  */
-export function leaseBatch(
-  scratch: Scratch,
-  deadlines: Timeline,
-  rule: number,
-  max: number,
-  deadlineMs: number,
-  sequence: number,
-): number {
-  const room = timelineReserve(deadlines, deadlineMs, sequence + 1, max);
-  if (room === 0) return 0;
-  const { kernel, region } = scratch.store;
-  region.views.u32[(scratch.lease >> 2) + LEASE_RULE_WORD] = rule;
-  noteJob(scratch, deadlines, deadlineMs, sequence);
-  const made = kernel.exports.leaseRecords(scratch.lease, room);
-  timelineExtend(deadlines, made);
-  return made;
-}
-
-/** How many of `max` hand-outs one call may make: leases until `deadlineMs` behind `sequence`. May remake the views. @hot */
 export function leaseRoom(
+  scratch: Scratch,
   deadlines: Timeline,
   deadlineMs: number,
   sequence: number,
   max: number,
-): number {
-  return timelineReserve(deadlines, deadlineMs, sequence + 1, max);
-}
-
-/** Hands out one record for each of the rule queues, no more than leaseRoom said; how many it could. @hot */
-export function leaseTurns(
-  scratch: Scratch,
-  deadlines: Timeline,
-  turns: Uint32Array,
-  deadlineMs: number,
-  sequence: number,
-): number {
-  const { kernel, region } = scratch.store;
-  region.views.u32.set(turns, scratch.turns >> 2);
-  region.views.u32[(scratch.lease >> 2) + LEASE_RULES_WORD] = scratch.turns;
-  noteJob(scratch, deadlines, deadlineMs, sequence);
-  const made = kernel.exports.leaseShared(scratch.lease, turns.length);
-  timelineExtend(deadlines, made);
-  return made;
-}
-
-/** Fills in what every hand-out needs. @hot */
-function noteJob(
-  scratch: Scratch,
-  deadlines: Timeline,
-  deadlineMs: number,
-  sequence: number,
-): void {
+): LeaseRoom {
+  const room = timelineReserve(deadlines, deadlineMs, sequence + 1, max) as LeaseRoom;
+  if (room === 0) return room;
   const { u32, f64 } = scratch.store.region.views;
   const job = scratch.lease >> 2;
-  u32[job + LEASE_HANDLES_WORD] = scratch.handles;
+  u32[job + LEASE_HANDLES_WORD] = scratch.leased;
   u32[job + LEASE_KEYS_WORD] = timelineKeys(deadlines);
   u32[job + LEASE_SLOTS_WORD] = timelineSlots(deadlines);
   u32[job + LEASE_PLACE_WORD] = timelinePlace(deadlines);
   f64[(job + LEASE_DEADLINE_WORD) >> 1] = deadlineMs;
   f64[(job + LEASE_SEQUENCE_WORD) >> 1] = sequence;
-}
-
-/** The record that the last leaseBatch handed out at `index`. @hot */
-export function leasedAt(scratch: Scratch, index: number): number {
-  return scratch.store.region.views.u32[(scratch.handles >> 2) + index] as number;
+  return room;
 }
 
 /**
- * Ends the first `count` leases whose records stand in the scratch, plain ones that are out of the timeline; their identities
- * stand in the table at `table`. @hot
+ * Leases the next records of a rule queue, as many as there is room for. It stops before a record whose key is at or behind `bound` in
+ * the order of its lane. Returns how many; their handles are at `leasedAt`. @hot
+ */
+export function leaseBatch(
+  scratch: Scratch,
+  deadlines: Timeline,
+  room: LeaseRoom,
+  rule: number,
+  bound: number,
+): number {
+  const { kernel, region } = scratch.store;
+  const { f64, u32 } = region.views;
+  const job = scratch.lease >> 2;
+  u32[job + LEASE_RULE_WORD] = rule;
+  f64[(job + LEASE_BOUND_WORD) >> 1] = bound;
+  const made = kernel.exports.leaseRecords(scratch.lease, room);
+  timelineExtend(deadlines, made);
+  return made;
+}
+
+/** Leases one record of each rule queue, while it has one and there is room. Returns how many; their handles are at `leasedAt`. @hot */
+export function leaseTurns(
+  scratch: Scratch,
+  deadlines: Timeline,
+  room: LeaseRoom,
+  turns: Uint32Array,
+): number {
+  const { kernel, region } = scratch.store;
+  region.views.u32.set(turns, scratch.turns >> 2);
+  region.views.u32[(scratch.lease >> 2) + LEASE_RULES_WORD] = scratch.turns;
+  const made = kernel.exports.leaseShared(scratch.lease, Math.min(room, turns.length));
+  timelineExtend(deadlines, made);
+  return made;
+}
+
+/** The record that the last leaseBatch or leaseTurns handed out at `index`. @hot */
+export function leasedAt({ leased, store }: Scratch, index: number): number {
+  return store.region.views.u32[(leased >> 2) + index] as number;
+}
+
+/** Notes the record of a lease that ends, number `index` of those for endBatch. @hot */
+export function noteEnd({ ended, store }: Scratch, index: number, record: number): void {
+  store.region.views.u32[(ended >> 2) + index] = record;
+}
+
+/** The record that was noted as number `index`. @hot */
+export function endAt({ ended, store }: Scratch, index: number): number {
+  return store.region.views.u32[(ended >> 2) + index] as number;
+}
+
+/**
+ * Ends the first `count` leases that were noted, plain ones that are out of the timeline; their identities stand in the table at
+ * `table`. @hot
  */
 export function endBatch(scratch: Scratch, hosts: HostTable, table: number, count: number): void {
   const { arena, kernel, region } = scratch.store;
   const { u32 } = region.views;
   const job = scratch.lease >> 2;
-  u32[job + LEASE_HANDLES_WORD] = scratch.handles;
+  u32[job + LEASE_HANDLES_WORD] = scratch.ended;
   u32[job + LEASE_TABLE_WORD] = table;
-  u32[job + LEASE_SIZES_WORD] = scratch.sizes;
+  u32[job + LEASE_SIZES_WORD] = scratch.endSizes;
   u32[job + LEASE_IDLE_WORD] = scratch.idles;
   u32[job + LEASE_ORPHANS_WORD] = scratch.orphans;
   kernel.exports.endRecords(scratch.lease, count);
-  const handles = scratch.handles >> 2;
-  const sizes = scratch.sizes >> 2;
+  const handles = scratch.ended >> 2;
+  const sizes = scratch.endSizes >> 2;
   for (let index = 0; index < count; index++) {
     arenaGive(arena, u32[handles + index] as number, u32[sizes + index] as number);
   }

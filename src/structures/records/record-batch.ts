@@ -1,106 +1,162 @@
 /**
  * Records of a whole batch, made by the kernel (assembly/records/make-records.ts) as far as rows are plain ones.
  *
- *   openRecords ─▶ sizes ─▶ sightRecords ─▶ verdicts of known rows ─▶ hosts asked, new ones made ─▶ takeRecords ─▶ makeRecords(0) ─▶ row that is the
- *       caller's ─▶ makeRecords(row + 1) … ─▶ leaveLanes
+ *   phase       returned by                                        taken by
+ *   OpenJob     openJob                                            the crossing that parses and marks the rows, or surveyJob
+ *   MarkedJob   markedJob (after that crossing), surveyJob         takeSurveyed: verdicts of known rows, hosts known
+ *   DecidedJob  takeSurveyed                                       takeRecords, and what is read of the survey
+ *   StockedJob  takeRecords: memory for records, hosts and lanes   makeRecords(0), (row + 1) …, leaveRecord, leaveLanes
+ *   MadeJob     leaveLanes                                         lanesOpened, laneOpened
  *
- *   I1  An object taken for a row becomes its record, or goes back by `leaveRecord`; one taken for a lane becomes that, or goes
- *       back by `leaveLanes`.
+ * A phase is the offset of the job under another type: a step cannot be called before the one whose result it needs.
+ *
+ *   I1  An object taken for a row becomes its record, or is given back by `leaveRecord`; one taken for a lane becomes that lane, or is
+ *       given back by `leaveLanes`.
  */
+import { BATCH_HOST_HASHES_OFFSET_WORD } from "../../layout/calls/url-batch.ts";
 import { LANE_BYTES } from "../../layout/ordering/lane.ts";
 import {
   MAKE_BATCH_WORD,
-  MAKE_CODES_WORD,
   MAKE_DEPTH_WORD,
   MAKE_DUPLICATES_WORD,
   MAKE_DUPLICATE_WORD,
-  MAKE_HANDLES_WORD,
-  MAKE_HOST_SLOTS_WORD,
+  MAKE_FRESH_UNKNOWN,
+  MAKE_FRESH_WORD,
+  MAKE_INDEX_WORD,
   MAKE_LANES_OPENED_WORD,
   MAKE_LANES_TAKEN_WORD,
-  MAKE_LANES_WORD,
-  MAKE_HOSTS_WORD,
-  MAKE_NOTES_WORD,
+  MAKE_LANES_WANTED_WORD,
+  MAKE_NOTED_WORD,
   MAKE_PARENT_WORD,
   MAKE_PARENTS_WORD,
   MAKE_RULE_WORD,
   MAKE_RULES_WORD,
   MAKE_SEQUENCE_WORD,
-  MAKE_SIZES_WORD,
 } from "../../layout/calls/make-records.ts";
 import { arenaGive, arenaTake, arenaTakeEach } from "../../memory/arena.ts";
-import { hostsLend, hostsReturn } from "./host-batch.ts";
+import { TABLE_SKIP, tableInsertBatch } from "../table/fingerprint-table.ts";
+import { hostsLend, hostsReturn, takeHosts } from "./host-batch.ts";
 import type { HostTable } from "../hosts/host-table.ts";
-import type { RecordDraft } from "./record.ts";
 import type { Scratch } from "./kernel-scratch.ts";
 
-/**
- * Opens the job for the batch whose header is at `batch`: depth and parent are the draft's; `hasParents`: each row
- * has its own parent, as the scratch names it. @hot
- */
-export function openRecords(
-  scratch: Scratch,
-  batch: number,
-  draft: RecordDraft,
-  hasParents: boolean,
-): void {
-  const { kernel, region } = scratch.store;
-  const { u32 } = region.views;
+/** What all rows of a batch have in common. */
+export interface Job {
+  /** Offset of the batch's header. */
+  readonly batch: number;
+  /** Handle of the rule queue that takes all rows, or 0: those of the rows stand at `rules`. */
+  readonly rule: number;
+  readonly rules: number;
+  readonly depth: number;
+  /** Handle of the parent of all rows; with `hasParents` that of one of them: the scratch names each row's. */
+  readonly parent: number;
+  readonly hasParents: boolean;
+  /** The code of a duplicate. */
+  readonly duplicate: number;
+}
+
+declare const PHASE: unique symbol;
+type Phase<Name> = number & { readonly [PHASE]: Name };
+
+/** What all rows have in common is written; no row is marked. */
+export type OpenJob = Phase<"open">;
+/** Identities are marked, and rows surveyed. */
+export type MarkedJob = Phase<"marked">;
+/** Known rows have their verdicts; the hosts of the others are known, or claimed. */
+export type DecidedJob = Phase<"decided">;
+/** There is memory for what may be made, as far as memory was left. */
+export type StockedJob = Phase<"stocked">;
+/** Nothing more will be made, and no memory is left over. */
+export type MadeJob = Phase<"made">;
+
+/** Opens the job, for the call that marks the rows. @hot */
+export function openJob(scratch: Scratch, hosts: HostTable, given: Job): OpenJob {
+  const { u32 } = scratch.store.region.views;
   const job = scratch.make >> 2;
-  u32[job + MAKE_BATCH_WORD] = batch;
-  u32[job + MAKE_HOSTS_WORD] = scratch.hostValues;
-  u32[job + MAKE_HOST_SLOTS_WORD] = scratch.hostSlots;
-  u32[job + MAKE_SIZES_WORD] = scratch.sizes;
-  u32[job + MAKE_HANDLES_WORD] = scratch.objects;
-  u32[job + MAKE_PARENT_WORD] = draft.parent;
-  u32[job + MAKE_PARENTS_WORD] = hasParents ? scratch.parents : 0;
-  u32[job + MAKE_DEPTH_WORD] = Math.min(draft.depth, 65_535);
-  kernel.exports.sizeRecords(scratch.make);
+  u32[job + MAKE_BATCH_WORD] = given.batch;
+  u32[job + MAKE_RULE_WORD] = given.rule;
+  u32[job + MAKE_RULES_WORD] = given.rules;
+  u32[job + MAKE_DEPTH_WORD] = Math.min(given.depth, 65_535);
+  u32[job + MAKE_PARENT_WORD] = given.parent;
+  u32[job + MAKE_PARENTS_WORD] = given.hasParents ? scratch.parents : 0;
+  u32[job + MAKE_DUPLICATE_WORD] = given.duplicate;
+  u32[job + MAKE_INDEX_WORD] = hosts.index.offset;
+  return scratch.make as OpenJob;
+}
+
+/** The job after the crossing that parsed the rows: it surveys them where it marks them, and then returns how many are new, else −1. @hot */
+export function markedJob(job: OpenJob, fresh: number): MarkedJob | undefined {
+  return fresh < 0 ? undefined : (job as number as MarkedJob);
+}
+
+/** Surveys rows that were marked by other means than the call that parsed them. */
+export function surveyJob({ store }: Scratch, job: OpenJob): MarkedJob {
+  store.kernel.exports.surveyRows(job);
+  return job as number as MarkedJob;
+}
+
+/** The rows that were surveyed, and where their verdicts go. */
+interface Surveyed {
+  readonly rows: { readonly offset: number };
+  readonly count: number;
+  readonly codes: Uint8Array;
+  readonly codesStart: number;
 }
 
 /**
- * The verdicts of an opened job's rows, to codes[start] and on: `duplicate` for what is known, 0 for all others; how many rows
- * are noted besides. @hot
+ * Takes the survey: verdicts go to codes[codesStart] and on, `duplicate` for what is known, 0 for all others, and the hosts of all new rows are
+ * known, or claimed in the index. @hot
  */
-export function sightRecords(
+export function takeSurveyed(
   scratch: Scratch,
-  duplicate: number,
-  count: number,
-  codes: Uint8Array,
-  start: number,
-): number {
-  const { kernel, region } = scratch.store;
+  hosts: HostTable,
+  job: MarkedJob,
+  { rows, count, codes, codesStart }: Surveyed,
+): DecidedJob {
+  const { codes: from, hostSlots, hostValues, store } = scratch;
+  const { region } = store;
   const { u8, u32 } = region.views;
-  const job = scratch.make >> 2;
-  u32[job + MAKE_CODES_WORD] = scratch.codes;
-  u32[job + MAKE_NOTES_WORD] = scratch.notes;
-  u32[job + MAKE_DUPLICATE_WORD] = duplicate;
-  const noted = kernel.exports.sightRows(scratch.make);
-  codes.set(u8.subarray(scratch.codes, scratch.codes + count), start);
-  return noted;
+  const fresh = (job >> 2) + MAKE_FRESH_WORD;
+  codes.set(u8.subarray(from, from + count), codesStart);
+  if (u32[fresh] === MAKE_FRESH_UNKNOWN) {
+    const hashes = u32[(rows.offset >> 2) + BATCH_HOST_HASHES_OFFSET_WORD] as number;
+    if (tableInsertBatch(hosts.index, hashes, count, hostValues, hostSlots) >= 0) {
+      store.kernel.exports.listHosts(job);
+    } else {
+      const { views } = region; // a table that grew may have replaced them
+      views.u32[fresh] = 0;
+      views.u32.fill(TABLE_SKIP, hostValues >> 2, (hostValues >> 2) + count);
+    }
+  }
+  return job as number as DecidedJob;
 }
 
-/** How many duplicates sightRecords has found. @hot */
-export function sightedDuplicates({ make, store }: Scratch): number {
-  return store.region.views.u32[(make >> 2) + MAKE_DUPLICATES_WORD] as number;
+/** How many duplicates the survey has found. @hot */
+export function surveyedDuplicates({ store }: Scratch, job: DecidedJob): number {
+  return store.region.views.u32[(job >> 2) + MAKE_DUPLICATES_WORD] as number;
 }
 
-/** The row that stands at `index` of those that sightRecords has noted. @hot */
-export function sightedAt({ notes, store }: Scratch, index: number): number {
+/** How many rows the survey has noted that are neither new nor plain duplicates; `notedRow` names them. @hot */
+export function notedCount({ store }: Scratch, job: DecidedJob): number {
+  return store.region.views.u32[(job >> 2) + MAKE_NOTED_WORD] as number;
+}
+
+/** The row that stands at `index`, below `notedCount`, of those that the survey has noted. @hot */
+export function notedRow({ notes, store }: Scratch, index: number): number {
   return store.region.views.u16[(notes >> 1) + index] as number;
 }
 
-/**
- * Takes the memory of all records that the kernel may make under the rule queue `rule`, or those noted at `rules`, and of the
- * lanes that it may open for them. @hot
- */
-export function takeRecords(scratch: Scratch, count: number, rule: number, rules: number): void {
-  const { arena, kernel, region } = scratch.store;
-  const job = scratch.make >> 2;
+/** Takes the memory of all hosts and records that the kernel may make, and of the lanes that it may open for them. @hot */
+export function takeRecords(
+  scratch: Scratch,
+  hosts: HostTable,
+  decided: DecidedJob,
+  count: number,
+): StockedJob {
+  const { arena, region } = scratch.store;
+  const job = decided >> 2;
+  takeHosts(hosts, scratch);
   arenaTakeEach(arena, scratch.sizes >> 2, scratch.objects >> 2, count);
-  region.views.u32[job + MAKE_RULE_WORD] = rule;
-  region.views.u32[job + MAKE_RULES_WORD] = rules;
-  const wanted = kernel.exports.planRecords(scratch.make);
+  const wanted = region.views.u32[job + MAKE_LANES_WANTED_WORD] as number;
   let taken = 0;
   for (; taken < wanted; taken++) {
     const lane = arenaTake(arena, LANE_BYTES);
@@ -108,31 +164,35 @@ export function takeRecords(scratch: Scratch, count: number, rule: number, rules
     region.views.u32[(scratch.lanes >> 2) + taken] = lane;
   }
   const { u32 } = region.views;
-  u32[job + MAKE_LANES_WORD] = scratch.lanes;
   u32[job + MAKE_LANES_TAKEN_WORD] = taken;
   u32[job + MAKE_LANES_OPENED_WORD] = 0;
+  return decided as number as StockedJob;
 }
 
-/** Gives back the lanes that the kernel did not open; how many it did: `laneOpened` names their rules. @hot */
-export function leaveLanes(scratch: Scratch): number {
+/** Gives back the lanes that the kernel did not open. @hot */
+export function leaveLanes(scratch: Scratch, job: StockedJob): MadeJob {
   const { arena, region } = scratch.store;
   const { u32 } = region.views;
-  const job = scratch.make >> 2;
-  const taken = u32[job + MAKE_LANES_TAKEN_WORD] as number;
-  const opened = u32[job + MAKE_LANES_OPENED_WORD] as number;
+  const taken = u32[(job >> 2) + MAKE_LANES_TAKEN_WORD] as number;
+  const opened = u32[(job >> 2) + MAKE_LANES_OPENED_WORD] as number;
   for (let index = opened; index < taken; index++) {
     arenaGive(arena, u32[(scratch.lanes >> 2) + index] as number, LANE_BYTES);
   }
-  return opened;
+  return job as number as MadeJob;
 }
 
-/** The rule queue that the lane number `index` was opened for. */
+/** How many lanes the kernel has opened; `laneOpened` names their rules. @hot */
+export function lanesOpened({ store }: Scratch, job: MadeJob): number {
+  return store.region.views.u32[(job >> 2) + MAKE_LANES_OPENED_WORD] as number;
+}
+
+/** The rule queue that the lane number `index`, below `lanesOpened`, was opened for. */
 export function laneOpened({ lanes, store }: Scratch, index: number): number {
   return store.region.views.u32[(lanes >> 2) + index] as number;
 }
 
 /** Gives back what was taken for a row that the caller makes. */
-export function leaveRecord(scratch: Scratch, row: number): void {
+export function leaveRecord(scratch: Scratch, _job: StockedJob, row: number): void {
   const { region, arena } = scratch.store;
   const { u32 } = region.views;
   const object = u32[(scratch.objects >> 2) + row] as number;
@@ -141,30 +201,26 @@ export function leaveRecord(scratch: Scratch, row: number): void {
 }
 
 /**
- * Makes records from row `from` on, under the rule queue `rule`, or those noted at `rules`; the first takes the place behind
- * `sequence`. Returns the row that is the caller's to make, or the count of rows. @hot
+ * Makes records from row `from` on, and before row 0 the new hosts; the first takes the place behind `sequence`. Returns the row that is
+ * the caller's to make, or the count of rows. @hot
  */
 export function makeRecords(
   scratch: Scratch,
   hosts: HostTable,
+  job: StockedJob,
   from: number,
-  rule: number,
-  rules: number,
   sequence: number,
 ): number {
-  const { kernel, region } = scratch.store;
-  const { u32, f64 } = region.views;
-  const job = scratch.make >> 2;
-  u32[job + MAKE_RULE_WORD] = rule;
-  u32[job + MAKE_RULES_WORD] = rules;
-  f64[(job + MAKE_SEQUENCE_WORD) >> 1] = sequence;
+  const { store } = scratch;
+  const { exports } = store.kernel;
+  store.region.views.f64[((job >> 2) + MAKE_SEQUENCE_WORD) >> 1] = sequence;
   hostsLend(hosts, scratch);
-  const row = kernel.exports.makeRecords(scratch.make, from);
+  const row = from === 0 ? exports.makeBatch(job) : exports.makeRecords(job, from);
   hostsReturn(hosts, scratch);
   return row;
 }
 
 /** The place of the last record made. @hot */
-export function lastSequence(scratch: Scratch): number {
-  return scratch.store.region.views.f64[((scratch.make >> 2) + MAKE_SEQUENCE_WORD) >> 1] as number;
+export function lastSequence({ store }: Scratch, job: StockedJob): number {
+  return store.region.views.f64[((job >> 2) + MAKE_SEQUENCE_WORD) >> 1] as number;
 }

@@ -117,8 +117,8 @@ export function recordCreate(store: Store, draft: RecordDraft): number {
 }
 
 /**
- * Looks at the first words of records, each look free of the others: whoever reads them next waits for memory once and not once a
- * record. What it returns says nothing; it keeps the looks from being taken for useless. @hot
+ * Looks at the first words of records, each look free of the others: the next reader waits for memory once and not once a
+ * record. What it returns means nothing; it keeps the looks from being taken for useless. @hot
  */
 export function touchRecords(u32: Uint32Array, records: Uint32Array, count: number): number {
   let seen = 0;
@@ -168,7 +168,7 @@ export function recordGiveBlob(store: Store, record: number, blob: number): numb
   return made;
 }
 
-/** Gives back a record that was made and kept by nobody; its parent and blob are the maker's. */
+/** Gives back a record that was made and is held by nothing; its parent and blob are the maker's. */
 export function recordUnmake(store: Store, record: number): void {
   arenaGive(store.arena, record, recordSize(store, record));
 }
@@ -199,7 +199,7 @@ export function setRecordState(store: Store, record: number, state: number): voi
   store.region.views.u8[record * 8 + RECORD_STATE_WORD * 4] = state;
 }
 
-/** Whether it came again by itself and nobody has pushed it since. */
+/** Whether it came again by itself and was not pushed since. */
 export function isRecordAgain(store: Store, record: number): boolean {
   const word = store.region.views.u32[record * 2 + RECORD_STATE_WORD] as number;
   return (word & RECORD_AGAIN) !== 0;

@@ -221,7 +221,7 @@ export function epochCopy(store: Store, place: EpochPlace, into: Uint32Array): n
   return words;
 }
 
-/** Keeps the members of an epoch that `isKept` says, each asked for once; false when memory is exhausted. */
+/** Keeps the members of an epoch for which `isKept` returns true, each asked for once; false when memory is exhausted. */
 export function epochKeep(
   table: EpochTable,
   epoch: number,
@@ -330,7 +330,7 @@ function addChunk(store: Store, epoch: number, wanted: number): number {
   return chunk;
 }
 
-/** Gives a chunk back and says which was made before it. */
+/** Gives a chunk back and returns the one made before it. */
 function giveChunk(store: Store, chunk: number): number {
   const next = word(store, chunk, CHUNK_NEXT_WORD);
   const capacity = word(store, chunk, CHUNK_CAPACITY_WORD);

@@ -61,7 +61,7 @@ export function listMaybes(bloom: Bloom, rows: SeenRows, wanted: number): void {
   listed.length = 0;
   let kept = 0;
   for (let row = 0; row < count; ) {
-    // Candidates go behind what is kept of the list, and stay where the bloom says maybe.
+    // Candidates go behind what is kept of the list, and stay where the bloom answers maybe.
     let picked = 0;
     for (; row < count && picked < BLOOM_SCRATCH_ROWS; row++) {
       if (u32[valuesOffset / 4 + row] !== wanted) continue;

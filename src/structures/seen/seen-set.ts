@@ -23,7 +23,7 @@
  *
  *   I1  What was admitted and not removed is found: in the hot table, or in the bloom and (tiered) in the cold tier.
  *   I2  Entries that name memory are in the hot table.
- *   I3  exact, tiered: what was never admitted is new, whatever the bloom says.
+ *   I3  exact, tiered: what was never admitted is new, whatever the bloom answers.
  *   I4  A failed call leaves the set as it was.
  *
  * Crash: memory is gone; the cold tier keeps what `add` acknowledged. The owner replays the rest with `seenSet`, which wins over
@@ -79,7 +79,7 @@ export interface SeenSetOptions {
   readonly falsePositiveRate?: number;
   /**
    * tiered: hot table, bloom and the cold tier's memory together; bloom: seven eighths are the
-   * bloom's. Live entries are never given up for it. Default 512 MiB.
+   * bloom's. Live entries are never dropped for it. Default 512 MiB.
    */
   readonly memoryBytes?: number;
   /** Mode tiered needs one, not loaded yet. */
@@ -115,7 +115,7 @@ interface SeenStats {
   readonly count: number;
 }
 
-/** Makes an empty set, or over a cold tier one that knows what the tier holds (reads all of it). */
+/** Makes an empty set, or over a cold tier one that has what the tier holds (reads all of it). */
 export function createSeenSet(options: SeenSetOptions): SeenSet {
   const { kernel, mode, memoryBytes = 512 * 2 ** 20, falsePositiveRate = 0.01 } = options;
   const table = createTable(kernel, { valued: true });
@@ -167,7 +167,7 @@ export function seenAdmitBatch(
 
 /**
  * Offset of the one table that alone answers and takes admissions (mode exact), or 0: a kernel call may then insert
- * into it directly, and `seenCount` tells the set how many were new.
+ * into it directly, and `seenCount` counts how many were new.
  */
 export function seenTable(seen: SeenSet): number {
   return seen.mode === "exact" ? seen.table.offset : 0;
@@ -196,7 +196,7 @@ export function seenSlot(seen: SeenSet, lo: number, hi: number): number {
 
 /**
  * Admits one hash: the byte offset of its value word, which holds TABLE_CLAIMED when it is new and its value when not.
- * 0: memory is exhausted, or (mode bloom) seen and not live; `seenFind` tells which. @hot
+ * 0: memory is exhausted, or (mode bloom) seen and not live; `seenFind` decides which. @hot
  */
 export function seenInsert(seen: SeenSet, lo: number, hi: number): number {
   const { bloom, table, tiered, kernel } = seen;
@@ -268,7 +268,7 @@ export function seenMakeRoom({ tiered }: SeenSet, entries: number): void {
 }
 
 /**
- * Writes what the cold tier alone knows of a hash into the hot table, without asking it: the caller knows. Where the hot table
+ * Writes what the cold tier alone holds of a hash into the hot table, without a look there: the caller has made it. Where the hot table
  * has an entry that one stays. False when memory is exhausted. @hot
  */
 export function seenWarm(seen: SeenSet, lo: number, hi: number, value: number): boolean {
@@ -289,7 +289,7 @@ export function seenRemove(seen: SeenSet, lo: number, hi: number): boolean {
   if (tiered === undefined || !tieredMayHold(tiered, lo, hi)) {
     if (!tableRemove(table, lo, hi) || !isThere) return false;
   } else {
-    // What the cold tier holds can only be outlived by a newer entry that says so.
+    // What the cold tier holds can only be outlived by a newer entry.
     const slot = isThere ? tableInsert(table, lo, hi) : 0;
     if (slot === 0) return false;
     kernel.region.views.u32[slot >>> 2] = SEEN_REMOVED;
@@ -315,7 +315,7 @@ export function seenStep(seen: SeenSet, budget: number): number {
   return seen.tiered === undefined ? 0 : tieredStep(seen.tiered, budget);
 }
 
-/** Whether `seenStep` has something to do: a pass or merges under way, or an error to tell. */
+/** Whether `seenStep` has something to do: a pass or merges under way, or an error to report. */
 export function seenIsBusy(seen: SeenSet): boolean {
   return seen.tiered !== undefined && tieredIsBusy(seen.tiered);
 }

@@ -151,7 +151,7 @@ export function tieredBytes(tiered: Tiered): number {
   return (tiered.bloom?.bytes ?? 0) + tiered.cold.stats().bytes + moverBytes(tiered);
 }
 
-/** New rows that the cold tier knows get its value, in the hot table too. Returns how many. */
+/** New rows that the cold tier holds get its value, in the hot table too. Returns how many. */
 function admitKnown(tiered: Tiered, bloom: Bloom, rows: SeenRows): number {
   listMaybes(bloom, rows, TABLE_NEW);
   const { listed } = rows;
@@ -172,7 +172,7 @@ function admitKnown(tiered: Tiered, bloom: Bloom, rows: SeenRows): number {
     if (u32[values + row] !== TABLE_NEW)
       u32[(u32[slots + row] as number) >>> 2] = u32[values + row] as number;
   }
-  // The same hash again in this batch was told that the first one claimed it.
+  // The same hash again in this batch was answered that the first one claimed it.
   for (let row = 0; row < rows.count; row++)
     if (u32[values + row] === TABLE_CLAIMED)
       u32[values + row] = u32[(u32[slots + row] as number) >>> 2] as number;

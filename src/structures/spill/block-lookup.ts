@@ -1,6 +1,6 @@
 /**
- * What the seen-set says of all records of a block, asked at once, so that the cache misses of many look-ups overlap: whoever then
- * looks one of them up by itself finds it in a near cache. Owner: the frontier's thread.
+ * Looks all records of a block up in the seen-set at once, so that the cache misses of the look-ups overlap. A later look-up of one of
+ * them finds it in a near cache. Owner: the frontier's thread.
  *
  *   page:  hashes u64 × rows │ values u32 × rows
  *
@@ -68,7 +68,7 @@ export function lookUpEntries(
   findRows(look, seen, row);
 }
 
-/** What the hot table says of a row: 0 where it knows nothing. @hot */
+/** What the hot table holds of a row; 0: nothing. @hot */
 export function lookedUpValue({ store, values }: BlockLookup, row: number): number {
   return store.region.views.u32[values + row] as number;
 }

@@ -11,14 +11,23 @@ import {
   SPILL_NAMELESS_WORD,
   SPILL_PLACE_WORD,
 } from "../../layout/records/spill-block.ts";
-import { noteBlock, readBlock, refill, type Spill, spillBlock, spillPlaces } from "./lane-spill.ts";
+import {
+  bringHosts,
+  holdsHosts,
+  noteBlock,
+  readBlock,
+  refill,
+  type Spill,
+  spillBlock,
+  spillPlaces,
+} from "./lane-spill.ts";
 import { isGone } from "./block-chain.ts";
 import { lowerEntry } from "./spilled-identity.ts";
 import { entryWords } from "./record-codec.ts";
 import { setWord, word } from "../store.ts";
 
 /**
- * Before identities are forgotten: depths that only the seen-set knows go into the entries. Blocks with such are written
+ * Before identities are forgotten: depths that only the seen-set holds go into the entries. Blocks with such are written
  * anew; where the tier refuses, their records come back into memory.
  */
 export function spillSettle(spill: Spill): void {
@@ -26,6 +35,10 @@ export function spillSettle(spill: Spill): void {
   for (const place of spillPlaces(spill)) {
     const block = spillBlock(spill, place);
     if (word(store, block, SPILL_LOWERED_WORD) === 0) continue;
+    if (holdsHosts(spill, block)) {
+      bringHosts(spill, block);
+      continue;
+    }
     const count = readBlock(spill, block);
     const { words } = spill;
     for (let index = 0, at = 0; index < count; index++) {

@@ -13,7 +13,7 @@
  *   I1  A record stands in memory or in one block, never in both; entries marked gone are nowhere.
  *   I2  `spillReady` leaves the lane's best record in memory, if the lane has one at all: order does not know of tiers.
  *   I3  The identity of a spilled record holds SPILL_VALUE with its place and its depth as last sighted; where the hot table
- *       says something else, the identity was forgotten and the record goes on without one (spilled-identity.ts).
+ *       holds something else, the identity was forgotten and the record goes on without one (spilled-identity.ts).
  *   I4  A lane with blocks stays among its owner's lanes, whether or not it has records in memory.
  *   I5  A failed call leaves lane, chain and seen-set as they were.
  *   I6  Where a log is kept, a record without identity has a name: it is kept while the record is in memory, and on disk the entry
@@ -22,6 +22,7 @@
  * Cost: a record is copied out once and in once, with one look at the seen-set each time; a block is one write and one read.
  * Crash: the medium's blocks mean nothing without this memory; snapshot and journal know the records.
  */
+import { assert } from "../../base/assert.ts";
 import { memoryFull } from "../../base/errors.ts";
 import { ITEM_KEY_FIELD } from "../../layout/ordering/item.ts";
 import { QUEUE_HOST_WORD } from "../../layout/records/host.ts";
@@ -31,6 +32,7 @@ import {
   SPILL_BYTES_WORD,
   SPILL_ENTRIES_WORD,
   SPILL_GONE_WORD,
+  SPILL_KIND_WORD,
   SPILL_LANE_WORD,
   SPILL_LIVE_WORD,
   SPILL_LOWERED_WORD,
@@ -39,6 +41,7 @@ import {
   SPILL_PLACES_MAX,
   SPILL_PLACE_WORD,
   SPILL_QUEUE_WORD,
+  SPILL_RECORDS,
 } from "../../layout/records/spill-block.ts";
 import { arenaGive, arenaTake, arenaUsedBytes } from "../../memory/arena.ts";
 import {
@@ -57,9 +60,7 @@ import {
   recordFlags,
   RECORD_PENDING,
   recordFree,
-  recordHi,
   recordKey,
-  recordLo,
   recordQueue,
   recordState,
 } from "../records/record.ts";
@@ -67,7 +68,6 @@ import { type SeenSet, seenMakeRoom } from "../seen/seen-set.ts";
 import { chainOf, dropChain, farEnd, goneMapBytes, isGone, turnChain } from "./block-chain.ts";
 import {
   adoptSpilled,
-  depthOfSpilled,
   isNameless,
   markSpilled,
   type SpillNames,
@@ -85,9 +85,6 @@ import {
 import {
   createUnpacking,
   endUnpacking,
-  entryFlags,
-  entryHi,
-  entryLo,
   entryWords,
   packedWords,
   packRecord,
@@ -101,9 +98,12 @@ import type { SpillTier } from "../storage-tiers.ts";
 /** Most records of one block. */
 export const SPILL_RECORDS_MAX = 512;
 /** A block ends with the record that fills it to this: 128 KiB. */
-const BLOCK_WORDS = 32_768;
+export const BLOCK_WORDS = 32_768;
 /** Records that may not leave memory are passed over, this many for each one that goes. */
 const LOOKUP_PER_RECORD = 2;
+
+/** Is shown records, and the hosts that came out of the same block. */
+export type ShowSpilled = (records: Uint32Array, hosts: readonly number[]) => void;
 
 export interface Spill {
   readonly store: Store;
@@ -123,18 +123,28 @@ export interface Spill {
   readonly look: BlockLookup;
   /** Told of all records that come back into memory. */
   onReturn: ((records: Uint32Array) => void) | undefined;
-  /** Who finds records without identity; undefined: nobody looks for them. */
+  /** Brings the hosts of a block back; undefined: no hosts are spilled. */
+  bring: ((block: number) => readonly number[]) | undefined;
+  /** Shows what a block of hosts holds: the hosts with the first records. */
+  show: ((block: number, show: ShowSpilled) => void) | undefined;
+  /** Called with all hosts that come back, before their records. */
+  onHosts: ((hosts: readonly number[]) => void) | undefined;
+  /** Who finds records without identity; undefined: none is looked for. */
   names: SpillNames | undefined;
 }
 
 /** What leaves a lane: at most `most` records, none if there are fewer than `least`. */
 interface SpillRequest {
-  readonly isLifo: boolean;
+  readonly from: ColdEnd;
   readonly most: number;
   readonly least: number;
-  /** Also what stands before the blocks that are out already, and would be needed before them. */
-  readonly isDeep: boolean;
 }
+
+/**
+ * Where records leave a lane: a LIFO lane at its bottom; a FIFO lane at its tail, behind its blocks on disk, or inside, where what stands
+ * before those blocks goes too, though it is needed before them.
+ */
+export type ColdEnd = "bottom" | "tail" | "inside";
 
 export function createSpill(store: Store, seen: SeenSet, tier: SpillTier): Spill {
   return {
@@ -144,7 +154,8 @@ export function createSpill(store: Store, seen: SeenSet, tier: SpillTier): Spill
     cursor: createLaneCursor(),
     unpacking: createUnpacking(),
     look: createBlockLookup(store, SPILL_RECORDS_MAX),
-    ...{ onReturn: undefined, names: undefined },
+    ...{ onReturn: undefined, onHosts: undefined, names: undefined },
+    ...{ bring: undefined, show: undefined },
   };
 }
 
@@ -153,8 +164,9 @@ export function spillUsedBytes(spill: Spill): number {
   return arenaUsedBytes(spill.store.arena);
 }
 
-/** Whether a block may hold records of a host: its lane is a rule's, or that host's own. */
+/** Whether a block may hold records of a host in memory: its lane is a rule's, or that host's own. */
 export function spillMayHold(spill: Spill, block: number, host: number): boolean {
+  if (holdsHosts(spill, block)) return false;
   const queue = word(spill.store, block, SPILL_QUEUE_WORD);
   return queue === 0 || word(spill.store, queue, QUEUE_HOST_WORD) === host;
 }
@@ -165,11 +177,48 @@ export function spillLane(spill: Spill, lane: number, request: SpillRequest): nu
   const count = gather(spill, lane, request);
   if (count < request.least || count === 0) return 0;
   // Gathered from the cold end inwards: FIFO lanes from the highest key down.
-  if (!request.isLifo) handles.subarray(0, count).reverse();
+  const isLifo = request.from === "bottom";
+  if (!isLifo) handles.subarray(0, count).reverse();
   const words = packAll(spill, count);
+  const bounds = {
+    first: recordKey(store, handles[0] as number),
+    last: recordKey(store, handles[count - 1] as number),
+  };
+  const block = writeBlock(spill, lane, isLifo, { ...bounds, words, records: count });
+  if (block === 0) return 0;
+  const place = word(store, block, SPILL_PLACE_WORD);
+  setWord(store, block, SPILL_ENTRIES_WORD, count);
+  const isQueued = (recordFlags(store, handles[0] as number) & RECORD_FLAG_QUEUED) !== 0;
+  if (isQueued) setWord(store, block, SPILL_QUEUE_WORD, recordQueue(store, handles[0] as number));
+  for (let index = 0; index < count; index++) {
+    const record = handles[index] as number;
+    if (lookedUpValue(spill.look, index) === record) markSpilled(spill.seen, store, record, place);
+    if (isNameless(store, record)) spill.names?.drop(record, place);
+    laneRemove(store.region, lane, record);
+    recordFree(store, record);
+  }
+  return count;
+}
+
+/** What a block is made of: the words in the buffer, its records, the keys at its ends. */
+interface BlockContent {
+  readonly words: number;
+  readonly records: number;
+  readonly first: number;
+  readonly last: number;
+}
+
+/** Writes what is in the buffer as a block of a lane's chain and counts its records; 0: memory is exhausted. Throws as above. */
+export function writeBlock(
+  spill: Spill,
+  lane: number,
+  isLifo: boolean,
+  { words, records, first, last }: BlockContent,
+): number {
+  const { store } = spill;
   const block = arenaTake(store.arena, SPILL_BLOCK_BYTES);
   if (block === 0) return 0;
-  const chain = chainOf(store, lane, request.isLifo);
+  const chain = chainOf(store, lane, isLifo);
   if (chain === 0 || spill.blockCount >= SPILL_PLACES_MAX) {
     arenaGive(store.arena, block, SPILL_BLOCK_BYTES);
     dropChain(store, lane);
@@ -184,29 +233,17 @@ export function spillLane(spill: Spill, lane: number, request: SpillRequest): nu
     throw error;
   }
   store.region.views.u32.fill(0, block * 2, block * 2 + SPILL_BLOCK_BYTES / 4);
-  const first = recordKey(store, handles[0] as number);
-  const last = recordKey(store, handles[count - 1] as number);
-  setFloat(store, block, ITEM_KEY_FIELD * 2, request.isLifo ? last : first);
-  setFloat(store, block, SPILL_OTHER_WORD, request.isLifo ? first : last);
+  setFloat(store, block, ITEM_KEY_FIELD * 2, isLifo ? last : first);
+  setFloat(store, block, SPILL_OTHER_WORD, isLifo ? first : last);
   setWord(store, block, SPILL_LANE_WORD, lane);
   setWord(store, block, SPILL_PLACE_WORD, place);
-  setWord(store, block, SPILL_LIVE_WORD, count);
-  setWord(store, block, SPILL_ENTRIES_WORD, count);
+  setWord(store, block, SPILL_LIVE_WORD, records);
   setWord(store, block, SPILL_BYTES_WORD, words * 4);
-  const isQueued = (recordFlags(store, handles[0] as number) & RECORD_FLAG_QUEUED) !== 0;
-  if (isQueued) setWord(store, block, SPILL_QUEUE_WORD, recordQueue(store, handles[0] as number));
   laneInsert(store.region, chain, block);
   noteBlock(spill, place, block);
-  spill.count += count;
-  spill.written += count;
-  for (let index = 0; index < count; index++) {
-    const record = handles[index] as number;
-    if (lookedUpValue(spill.look, index) === record) markSpilled(spill.seen, store, record, place);
-    if (isNameless(store, record)) spill.names?.drop(record, place);
-    laneRemove(store.region, lane, record);
-    recordFree(store, record);
-  }
-  return count;
+  spill.count += records;
+  spill.written += records;
+  return block;
 }
 
 /** Brings back what must be in memory so that the lane's best record is (I2). Throws what the tier throws. @hot */
@@ -228,71 +265,18 @@ export function spillReady(spill: Spill, lane: number, isLifo: boolean): void {
   }
 }
 
-/** Brings the record of an identity at a place back into its lane; its handle, or 0 where it is not there. */
-export function spillPull(spill: Spill, place: number, lo: number, hi: number): number {
-  const block = spill.blocks[place] as number;
-  if (word(spill.store, block, SPILL_NAMELESS_WORD) !== 0) return 0;
-  return pullEntry(spill, block, lo, hi, 0);
+/** Whether a block holds hosts (host-blocks.ts). */
+export function holdsHosts({ store }: Spill, block: number): boolean {
+  return word(store, block, SPILL_KIND_WORD) !== SPILL_RECORDS;
 }
 
-/** The same of a name. */
-export function spillPullNamed(spill: Spill, place: number, lo: number, hi: number): number {
-  const { store } = spill;
-  const block = spill.blocks[place] as number;
-  if (word(store, block, SPILL_NAMELESS_WORD) === 0) {
-    return pullEntry(spill, block, lo, hi, RECORD_FLAG_NO_IDENTITY);
-  }
-  const isIt = (record: number): boolean =>
-    recordLo(store, record) === lo && recordHi(store, record) === hi;
-  return spillVisit(spill, block, isIt)[0] ?? 0;
+/** Brings the hosts of a block back into memory, with all their records, whose handles it returns. */
+export function bringHosts(spill: Spill, block: number): readonly number[] {
+  assert(spill.bring !== undefined, "a block holds hosts where there are hosts");
+  return spill.bring(block);
 }
 
-/** @hot */
-function pullEntry(spill: Spill, block: number, lo: number, hi: number, flag: number): number {
-  const count = readBlock(spill, block);
-  for (let index = 0, at = 0; index < count; index++) {
-    const { words } = spill;
-    const isIt = entryLo(words, at) === lo && entryHi(words, at) === hi;
-    const isSort = (entryFlags(words, at) & RECORD_FLAG_NO_IDENTITY) === flag;
-    if (isIt && isSort && !isGone(spill.store, block, index)) {
-      return takeEntry(spill, block, index, at);
-    }
-    at += entryWords(words, at);
-  }
-  return 0;
-}
-
-/**
- * Shows every record of a block, each in memory for the time of the call; those that `wants` are brought back into their lane
- * for good. `wants` may look at the record and nothing else. Returns the handles of those brought back.
- */
-export function spillVisit(
-  spill: Spill,
-  block: number,
-  wants: (record: number) => boolean,
-): number[] {
-  const { store, unpacking } = spill;
-  const place = word(store, block, SPILL_PLACE_WORD);
-  const count = readBlock(spill, block);
-  const isLowered = word(store, block, SPILL_LOWERED_WORD) !== 0; // else its entries say it
-  const taken: number[] = [];
-  let left = word(store, block, SPILL_LIVE_WORD);
-  for (let index = 0, at = 0; left > 0 && index < count; index++) {
-    if (!isGone(store, block, index)) {
-      left -= 1;
-      const record = unpack(spill, block, at);
-      if (record === 0) throw outOfMemory(spill);
-      if (isLowered) depthOfSpilled(spill.seen, store, record, place);
-      if (wants(record)) taken.push(enter(spill, block, index, record));
-      else recordFree(store, record);
-    }
-    at += entryWords(spill.words, at);
-  }
-  endUnpacking(store, unpacking);
-  return taken;
-}
-
-/** An identity's record was sighted at a lesser depth than its value says, below SPILL_DEPTH_MAX; returns its new value. */
+/** An identity's record was sighted at a lesser depth than its value holds, below SPILL_DEPTH_MAX; returns its new value. */
 export function spillLower(spill: Spill, value: number, depth: number): number {
   setWord(spill.store, spill.blocks[spilledPlace(value)] as number, SPILL_LOWERED_WORD, 1);
   return withDepth(value, depth);
@@ -315,10 +299,9 @@ export function spillBlock(spill: Spill, place: number): number {
 /** The coldest records that may go, from the cold end inwards, into `handles`. */
 function gather(spill: Spill, lane: number, request: SpillRequest): number {
   const { store, handles, cursor } = spill;
-  const { isLifo, isDeep } = request;
   const most = Math.min(request.most, SPILL_RECORDS_MAX);
-  const limit = isLifo || isDeep ? Number.NEGATIVE_INFINITY : farEnd(store, lane);
-  laneOpen(store.region, lane, cursor, isLifo);
+  const limit = request.from === "tail" ? farEnd(store, lane) : Number.NEGATIVE_INFINITY;
+  laneOpen(store.region, lane, cursor, request.from === "bottom");
   let count = 0;
   let words = 0;
   for (let looks = most * LOOKUP_PER_RECORD; looks > 0 && count < most; looks--) {
@@ -352,6 +335,10 @@ function packAll(spill: Spill, count: number): number {
 
 /** Brings a whole block back into its lane. */
 export function refill(spill: Spill, block: number, isLifo: boolean): void {
+  if (holdsHosts(spill, block)) {
+    bringHosts(spill, block);
+    return;
+  }
   const { store, seen, unpacking, look } = spill;
   const lane = word(store, block, SPILL_LANE_WORD);
   const place = word(store, block, SPILL_PLACE_WORD);
@@ -385,14 +372,6 @@ export function refill(spill: Spill, block: number, isLifo: boolean): void {
   dropBlock(spill, block);
 }
 
-/** Unpacks one entry and brings it into its lane. */
-function takeEntry(spill: Spill, block: number, index: number, at: number): number {
-  const record = unpack(spill, block, at);
-  if (record === 0) throw outOfMemory(spill);
-  endUnpacking(spill.store, spill.unpacking);
-  return enter(spill, block, index, record);
-}
-
 /** The record of an entry, which stands nowhere yet; 0: memory is exhausted. @hot */
 export function unpack(spill: Spill, block: number, at: number): number {
   const { store } = spill;
@@ -403,7 +382,7 @@ export function unpack(spill: Spill, block: number, at: number): number {
 }
 
 /** Makes room for what finds a record that comes back; false: memory is exhausted. @hot */
-function warm(spill: Spill, record: number, place: number): boolean {
+export function warm(spill: Spill, record: number, place: number): boolean {
   if (!isNameless(spill.store, record)) {
     return warmSpilled(spill.seen, spill.store, record, place);
   }
@@ -411,46 +390,9 @@ function warm(spill: Spill, record: number, place: number): boolean {
 }
 
 /** Takes back an unpacked record that found no room. */
-function freeUnpacked(spill: Spill, record: number, place: number): void {
+export function freeUnpacked(spill: Spill, record: number, place: number): void {
   if (isNameless(spill.store, record)) spill.names?.drop(record, place);
   recordFree(spill.store, record);
-}
-
-/** An unpacked record joins its lane; its entry is gone. */
-function enter(spill: Spill, block: number, index: number, record: number): number {
-  const { store, seen } = spill;
-  const place = word(store, block, SPILL_PLACE_WORD);
-  if (!warm(spill, record, place)) {
-    freeUnpacked(spill, record, place);
-    throw outOfMemory(spill);
-  }
-  if (word(store, block, SPILL_LIVE_WORD) > 1) markGone(spill, block, index, record);
-  adoptSpilled(seen, store, record, place);
-  laneInsert(store.region, word(store, block, SPILL_LANE_WORD), record);
-  spill.onReturn?.(Uint32Array.of(record));
-  spill.count -= 1;
-  const live = word(store, block, SPILL_LIVE_WORD) - 1;
-  setWord(store, block, SPILL_LIVE_WORD, live);
-  if (live === 0) dropBlock(spill, block);
-  return record;
-}
-
-/** Sets the entry's bit; where there is no memory for the bits the record is given back and nothing has happened. */
-function markGone(spill: Spill, block: number, index: number, record: number): void {
-  const { store } = spill;
-  let gone = word(store, block, SPILL_GONE_WORD);
-  if (gone === 0) {
-    const bytes = goneMapBytes(store, block);
-    gone = arenaTake(store.arena, bytes);
-    if (gone === 0) {
-      freeUnpacked(spill, record, word(store, block, SPILL_PLACE_WORD));
-      throw outOfMemory(spill);
-    }
-    store.region.views.u32.fill(0, gone * 2, gone * 2 + bytes / 4);
-    setWord(store, block, SPILL_GONE_WORD, gone);
-  }
-  const bits = word(store, gone, index >>> 5) | (1 << (index & 31));
-  setWord(store, gone, index >>> 5, bits >>> 0);
 }
 
 /** Reads a block's bytes into `words`; how many entries they hold. */
@@ -464,7 +406,7 @@ export function readBlock(spill: Spill, block: number): number {
 }
 
 /** A block whose last record left: it leaves its chain, and its bytes go. */
-function dropBlock(spill: Spill, block: number): void {
+export function dropBlock(spill: Spill, block: number): void {
   const { store, tier } = spill;
   const lane = word(store, block, SPILL_LANE_WORD);
   const place = word(store, block, SPILL_PLACE_WORD);

@@ -1,11 +1,11 @@
 /**
- * What the seen-set says of a spilled record: SPILL_VALUE with place and depth (layout/records/spill-block.ts) in place of its handle.
- * So a duplicate of a spilled record is told, and a shallower sighting noted, without touching the medium.
+ * What the seen-set holds of a spilled record: SPILL_VALUE with place and depth (layout/records/spill-block.ts) in place of its handle.
+ * So a duplicate of a spilled record is found, and a shallower sighting noted, without touching the medium.
  *
  *   I1  The value names the one place where the identity's record lies.
- *   I2  A depth below SPILL_DEPTH_MAX is the record's depth; SPILL_DEPTH_MAX: what its entry says.
+ *   I2  A depth below SPILL_DEPTH_MAX is the record's depth; SPILL_DEPTH_MAX: that of its entry.
  *   I3  In mode tiered the value may be in the cold tier alone. There no spilled record loses its identity and none is lowered
- *       where it lies: whoever would do that brings it into memory first. So what the hot table does not know is its own.
+ *       where it lies: a step that would do that brings it into memory first. So what the hot table does not hold is its own.
  */
 import {
   SPILL_DEPTH_MAX,
@@ -38,9 +38,14 @@ export interface SpillNames {
   drop(record: number, place: number): void;
 }
 
-/** What stands for a record that lies at a place, as deep as its entry says. */
+/** What stands for a record that lies at a place, as deep as its entry has it. */
 export function spilledValue(place: number): number {
   return SPILL_VALUE + place * SPILL_DEPTH_STEP + SPILL_DEPTH_MAX;
+}
+
+/** What stands for a record of a depth that was added to the block of a place. */
+export function valueOfAdded(place: number, depth: number): number {
+  return SPILL_VALUE + place * SPILL_DEPTH_STEP + Math.min(depth, SPILL_DEPTH_MAX);
 }
 
 /** Whether a record has no identity, or none any more. @hot */

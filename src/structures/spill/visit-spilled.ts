@@ -12,18 +12,25 @@ import {
   SPILL_PLACE_WORD,
 } from "../../layout/records/spill-block.ts";
 import { recordFree } from "../records/record.ts";
-import { outOfMemory, readBlock, type Spill, unpack } from "./lane-spill.ts";
+import {
+  holdsHosts,
+  outOfMemory,
+  readBlock,
+  type ShowSpilled,
+  type Spill,
+  unpack,
+} from "./lane-spill.ts";
 import { isGone } from "./block-chain.ts";
 import { depthOfSpilled } from "./spilled-identity.ts";
 import { endUnpacking, entryWords } from "./record-codec.ts";
 import { word } from "../store.ts";
 
-/** Shows every record of a block; `show` may look at them and do nothing else. Throws what the tier throws, and MEMORY_FULL. */
-export function visitSpilled(
-  spill: Spill,
-  block: number,
-  show: (records: Uint32Array) => void,
-): void {
+/** Shows every record of a block, with its host where that is on disk too; `show` may look at them and do nothing else. Throws what the tier throws, and MEMORY_FULL. */
+export function visitSpilled(spill: Spill, block: number, show: ShowSpilled): void {
+  if (holdsHosts(spill, block)) {
+    spill.show?.(block, show);
+    return;
+  }
   const { store, unpacking, handles } = spill;
   const place = word(store, block, SPILL_PLACE_WORD);
   const isLowered = word(store, block, SPILL_LOWERED_WORD) !== 0; // else its entries say it
@@ -50,10 +57,10 @@ export function visitSpilled(
 }
 
 /** Shows what is unpacked and frees it. */
-function visitAll(spill: Spill, count: number, show: (records: Uint32Array) => void): void {
+function visitAll(spill: Spill, count: number, show: ShowSpilled): void {
   const { handles, store } = spill;
   try {
-    show(handles.subarray(0, count));
+    show(handles.subarray(0, count), []);
   } finally {
     for (let index = 0; index < count; index++) recordFree(store, handles[index] as number);
   }

@@ -66,7 +66,7 @@ export interface FingerprintTable {
   descriptorCount: number;
   /** Pages now held. */
   pageCount: number;
-  /** Segments rebuilt so far: slots that were told before the latest may have moved. */
+  /** Segments rebuilt so far: slots returned before the latest may have moved. */
   sweeps: number;
 }
 

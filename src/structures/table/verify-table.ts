@@ -51,7 +51,7 @@ interface Tally {
   readonly hashes: bigint[];
 }
 
-/** Throws InvariantError when the table is not as assembly/seen/table.ts says. */
+/** Throws InvariantError when the table breaks an invariant of assembly/seen/table.ts. */
 export function verifyTable(table: FingerprintTable): void {
   const { u32 } = table.kernel.region.views;
   const header = table.offset / 4;
@@ -208,7 +208,7 @@ function isGroupFull(segment: Segment, line: number): boolean {
   return true;
 }
 
-/** Slots fill from the first (I2, which is checked by itself), so that the last one tells. */
+/** Slots fill from the first (I2, which is checked by itself), so that the last one decides. */
 function isLineFull(segment: Segment, line: number): boolean {
   const last = lineWord(segment, line) + 2 * (segment.perLine - 1);
   return segment.u32[last] !== 0 || segment.u32[last + 1] !== 0;

@@ -21,12 +21,15 @@
  *   I3  tail is stored after the slots it covers were written, once per batch; head after they were read.
  *   I4  Pieces of one record follow each other; their rests fall to 0.
  *
- * Each side keeps a copy of the other's cursor and loads it anew only when the copy says full, or empty.
+ * The other side's cursor and lengths are checked wherever they are loaded, since anything may have written over shared memory: what no
+ * producer or consumer writes throws RingFault.
+ *
+ * Each side keeps a copy of the other's cursor and loads it anew only when the copy shows full, or empty.
  *
  * Crash: nothing here survives the process. Of a producer that dies, what it had published counts; a record that
  * lacks pieces, or was not published, was never sent.
  */
-import { assert, VERIFY } from "../../base/assert.ts";
+import { assert } from "../../base/assert.ts";
 import {
   SPSC_CAPACITY_WORD,
   SPSC_HEAD_WORD,
@@ -39,6 +42,7 @@ import {
   SPSC_SLOT_SHIFT,
   SPSC_TAIL_WORD,
 } from "../../layout/threads/spsc-lane.ts";
+import { RingFault } from "./ring-fault.ts";
 
 /** One side's views of a lane: words of the header, and the slots as bytes and as words. */
 interface Sides {
@@ -93,6 +97,13 @@ export function createSpscLane(place: LanePlace, capacity: number, start = 0): v
   Atomics.store(words, SPSC_TAIL_WORD, start);
   Atomics.store(words, SPSC_HEAD_WORD, start);
   Atomics.store(words, SPSC_MAGIC_WORD, SPSC_MAGIC);
+}
+
+/** Whether an empty or used lane of this capacity stands at a place. */
+export function isSpscLane({ buffer, offset }: LanePlace, capacity: number): boolean {
+  const words = new Int32Array(buffer, offset, SPSC_HEADER_BYTES / 4);
+  const isMarked = Atomics.load(words, SPSC_MAGIC_WORD) === SPSC_MAGIC;
+  return isMarked && words[SPSC_CAPACITY_WORD] === capacity;
 }
 
 /** The producer's side; goes on where the last one stopped. */
@@ -173,7 +184,7 @@ export const LANE_PIECES = 2;
 /** Looks at what laneNext would find. Consumer only. @hot */
 export function lanePeek(lane: LaneConsumer): number {
   if (lane.head === lane.tailSeen) {
-    lane.tailSeen = Atomics.load(lane.words, SPSC_TAIL_WORD); // pairs with lanePublish
+    lane.tailSeen = loadTail(lane);
     if (lane.head === lane.tailSeen) return LANE_EMPTY;
   }
   const word = (lane.head & (lane.capacity - 1)) << (SPSC_SLOT_SHIFT - 2);
@@ -189,7 +200,7 @@ export function laneNext(lane: LaneConsumer): boolean {
   for (;;) {
     const { head } = lane;
     if (head === lane.tailSeen) {
-      lane.tailSeen = Atomics.load(lane.words, SPSC_TAIL_WORD); // pairs with lanePublish
+      lane.tailSeen = loadTail(lane);
       if (head === lane.tailSeen) return false;
     }
     const index = head & (lane.capacity - 1);
@@ -198,8 +209,9 @@ export function laneNext(lane: LaneConsumer): boolean {
     const rest = lane.slotWords[word + 1] as number;
     const used = slotsOf(size);
     const start = (index << SPSC_SLOT_SHIFT) + SPSC_PIECE_BYTES;
-    if (VERIFY) assert(used <= ((lane.tailSeen - head) | 0), "I1: a piece lies before the tail");
-    if (VERIFY) assert(index + used <= lane.capacity, "a piece does not wrap");
+    // I1: a piece lies before the tail. And it does not wrap.
+    const most = Math.min((lane.tailSeen - head) | 0, lane.capacity - index);
+    if (size < 0 || rest < 0 || used > most) throw new RingFault(`a piece of ${size} bytes`);
     if (lane.expected === 0 && rest === 0) {
       lane.source = lane.slots;
       lane.start = start;
@@ -263,6 +275,14 @@ export function verifySpscLane(lane: LaneConsumer): void {
   }
 }
 
+/** The producer's cursor, which lies where it may (I1). @hot */
+function loadTail({ capacity, head, words }: LaneConsumer): number {
+  const tail = Atomics.load(words, SPSC_TAIL_WORD); // pairs with lanePublish
+  const used = (tail - head) | 0;
+  if (used < 0 || used > capacity) throw new RingFault(`${used} used slots of ${capacity}`);
+  return tail;
+}
+
 /** Free slots in a row from the tail on; looks at the head again only where its copy shows fewer than `need`. @hot */
 function roomOf(lane: LaneProducer, need: number): number {
   const { capacity, tail } = lane;
@@ -272,7 +292,7 @@ function roomOf(lane: LaneProducer, need: number): number {
     lane.headSeen = Atomics.load(lane.words, SPSC_HEAD_WORD); // pairs with laneFree and laneNext
     free = capacity - ((tail - lane.headSeen) | 0);
   }
-  if (VERIFY) assert(free >= 0 && free <= capacity, "I1");
+  if (free < 0 || free > capacity) throw new RingFault(`${free} free slots of ${capacity}`); // I1
   return Math.min(free, toEnd);
 }
 
@@ -292,13 +312,15 @@ function slotsOf(size: number): number {
 /** Copies a piece behind those that are here already. */
 function takePiece(lane: LaneConsumer, start: number, size: number, rest: number): void {
   if (lane.expected === 0) {
-    assert(size + rest <= SPSC_RECORD_BYTES_MAX, "a record is not longer than any may be");
+    if (size + rest > SPSC_RECORD_BYTES_MAX)
+      throw new RingFault(`a record of ${size + rest} bytes`);
     lane.expected = size + rest;
     lane.filled = 0;
     // What was read before may still be looked at: each such record has memory of its own.
     lane.assembly = Buffer.allocUnsafeSlow(lane.expected);
   }
-  assert(lane.filled + size + rest === lane.expected, "I4: the rests fall to 0");
+  const sum = lane.filled + size + rest; // I4
+  if (sum !== lane.expected) throw new RingFault(`pieces of ${sum} bytes of ${lane.expected}`);
   lane.assembly.set(lane.slots.subarray(start, start + size), lane.filled);
   lane.filled += size;
 }

@@ -1,18 +1,15 @@
 /**
- * The pages of one UrlBatch, laid out once; every offset is absolute and stays for the batch's
- * life.
+ * The pages of one UrlBatch, laid out once. Every offset is absolute and stays for the batch's life.
  *
  *   ┌ header ┬ base header ┬ secret ┬ rows ┬ base row ┬ ends, hashes, values … ┐
  *   ├ input (inputBytes + slack) ┬ text (textBytes) ┬ base input ┬ base text ──┤
  *   └ policy, overflow: runs of pages of their own, taken when needed ─────────┘
  *
- * The base row is a batch of one row with its own header, so that the kernel parses it like any
- * other.
- * Untouched pages cost address space only, so that areas are sized for the worst case.
+ * The base row is a batch of one row with its own header, so that the kernel parses it like any other. Untouched pages cost only address
+ * space, so areas are sized for the worst case.
  *
- *   I1  inputBytes > maxUrlBytes: one URL of the longest allowed kind always fits an empty input
- *       area.
- *   I2  Bytes that do not fit text go to overflow pages; a row is never lost for want of room.
+ *   I1  inputBytes > maxUrlBytes: one URL of the greatest allowed length always fits an empty input area.
+ *   I2  Bytes that do not fit text go to overflow pages; a row is never lost for lack of room.
  */
 import { assert } from "../../base/assert.ts";
 import { type Kernel, kernelTake } from "../../kernel/kernel.ts";
@@ -51,7 +48,7 @@ export interface BatchOptions {
   readonly maxUrlBytes?: number;
   /** Room for the raw bytes of a batch; more than maxUrlBytes. */
   readonly inputBytes?: number;
-  /** Room for hrefs and keys that the kernel writes; what does not fit costs time, nothing else. */
+  /** Room for hrefs and keys that the kernel writes. A batch that needs more takes longer but loses nothing. */
   readonly textBytes?: number;
 }
 
@@ -80,13 +77,13 @@ export interface BatchArea {
   readonly pages: number;
 }
 
-/** Runs of pages for bytes that did not fit text; `used` counts bytes of the last run. */
+/** Runs of pages for bytes that did not fit text; `used` counts the bytes of the last run. */
 export interface Overflow {
   readonly runs: { readonly offset: number; readonly pages: number }[];
   used: number;
 }
 
-/** Where the policy of the last batchKey lies. */
+/** The policy of the last batchKey, as it lies in memory. */
 export interface PolicyPlace {
   offset: number;
   pages: number;
@@ -98,17 +95,23 @@ export interface UrlBatch {
   readonly area: BatchArea;
   readonly overflow: Overflow;
   readonly policyPlace: PolicyPlace;
-  /** What was loaded last: rows 0 … count − 1 are urls[start] …; NO_URLS: they are only in the input. */
+  /** The URLs loaded last: rows 0 … count − 1 are urls[start] …; NO_URLS: they exist only in the input. */
   urls: readonly string[];
   start: number;
   count: number;
-  /** The base as it was given, its href, and its parsed form once the oracle asked for it. */
+  /** The base as the caller passed it, its href, and its parsed form, which is made when the JavaScript parser first needs it. */
   base: string | undefined;
   baseHref: string | undefined;
   baseParsed: ParsedUrl | undefined;
 }
 
-/** Of a batch whose rows came as bytes. */
+declare const PHASE: unique symbol;
+/** A batch whose loaded rows are parsed: the same object, under a type that the next step asks for. */
+export type ParsedBatch = UrlBatch & { readonly [PHASE]: "parsed" | "keyed" };
+/** A batch whose rows have keys too. */
+export type KeyedBatch = UrlBatch & { readonly [PHASE]: "keyed" };
+
+/** The value of `urls` for a batch whose rows came as bytes. */
 export const NO_URLS: readonly string[] = Object.freeze([]);
 
 /** The string of a row as it was pushed. */
@@ -198,7 +201,7 @@ function writeBaseHeader(area: BatchArea, textBytes: number): void {
   words[BATCH_BASE_ROW_WORD] = 0;
 }
 
-/** A whole number of rows, so that every area starts on a cache line. */
+/** Rounds up to whole rows, so that every area starts on a cache line. */
 function align(bytes: number): number {
   return Math.ceil(bytes / BATCH_ROW_BYTES) * BATCH_ROW_BYTES;
 }

@@ -1,10 +1,10 @@
 /**
- * Strings out of a batch: one slice of text for all rows, then substrings. Where only keys are wanted,
- * `batchChangedStrings` skips all rows whose string is already its key; the kernel has marked the others.
+ * Strings from a batch: one slice of text for all rows, then substrings of it. If only keys are wanted, `batchChangedStrings` visits only
+ * the rows that the kernel has marked, whose string is not yet its key.
  *
  *   href or key lies in the input ─▶ cut from the string that was loaded, or that string itself
  *                        in text  ─▶ cut from the one slice
- *                     elsewhere  ─▶ sliced alone (overflow pages, UTF-8 keys)
+ *                     elsewhere  ─▶ sliced on its own (overflow pages, UTF-8 keys)
  */
 import {
   BATCH_CHANGED_COUNT_WORD,
@@ -26,8 +26,8 @@ import {
 import { type BatchText, type UrlBatch, urlOfRow } from "./batch-memory.ts";
 
 /**
- * A text of every row, appended to `strings`; undefined where the row is not BATCH_OK. Unchanged
- * URLs come back themselves. @hot
+ * Appends the href, key or host of every row to `strings`; undefined for a row that is not BATCH_OK. An unchanged URL is returned as the
+ * same string. @hot
  */
 export function batchStrings(
   batch: UrlBatch,
@@ -47,7 +47,7 @@ export function batchStrings(
     const url = urls[start + row] ?? ""; // "": the row came as bytes
     if (u32[at + ROW_STATUS_WORD] !== BATCH_OK) strings.push(undefined);
     else if (which !== "host" && u32[at + offsetWord] === from && u32[at + lengthAt] === url.length)
-      strings.push(url); // the most common row by far: all of its raw bytes
+      strings.push(url); // by far the most common row: all of its raw bytes
     else strings.push(rowText(batch, row, which, written));
     from = area.input + (u32[ends + row] as number);
   }
@@ -55,8 +55,8 @@ export function batchStrings(
 }
 
 /**
- * Turns `strings`, a copy of the list that the batch was loaded from, into keys, as batchStrings would
- * right after batchKey. It visits only rows whose key is another string; the kernel has listed these. @hot
+ * Turns `strings`, a copy of the list that the batch was loaded from, into keys. The result is that of batchStrings right after batchKey,
+ * but only rows whose key differs are visited; the kernel has listed them. @hot
  */
 export function batchChangedStrings(batch: UrlBatch, strings: (string | undefined)[]): void {
   const { area, count, start } = batch;
@@ -76,14 +76,12 @@ export function batchChangedStrings(batch: UrlBatch, strings: (string | undefine
   }
 }
 
-/** One text of one row that is BATCH_OK. */
+/** One string of a row that is BATCH_OK. */
 export function batchString(batch: UrlBatch, row: number, which: BatchText): string {
   return rowText(batch, row, which, undefined);
 }
 
-/**
- * Bytes of a row that lie in the input are cut from the string they came from: nothing is copied.
- */
+/** Bytes of a row that lie in the input are cut from the original string, without a copy of bytes. */
 export function rowText(
   batch: UrlBatch,
   row: number,

@@ -1,8 +1,8 @@
 /**
- * The second half of a batch whose rows were matched to rules between the two kernel calls: keys under each row's own
- * policy, hashes, and where nothing needed JavaScript, the table.
+ * The second half of a batch whose rows were matched to rules between two kernel calls: keys under each row's own policy, then hashes. If
+ * no row needs JavaScript, the hashes are inserted into the table too.
  *
- *   batchParse ─▶ rules ─▶ batchSettle     one policy for all rows: one crossing; several: one for each row's key, one for
+ *   batchParse ─▶ rules ─▶ batchSettle     one policy for all rows: one kernel call; several policies: one call per key and one for
  *                                          all hashes
  */
 import {
@@ -10,8 +10,8 @@ import {
   BATCH_OK,
   BATCH_POLICY_OFFSET_WORD,
 } from "../../layout/calls/url-batch.ts";
-import { NOT_INSERTED } from "./url-batch.ts";
-import type { UrlBatch } from "./batch-memory.ts";
+import { type BatchTarget, NOT_INSERTED } from "./url-batch.ts";
+import type { ParsedBatch, UrlBatch } from "./batch-memory.ts";
 import { keyLeft } from "./parser-fallback.ts";
 import { placePolicy } from "./write-rows.ts";
 import { isScriptKey, type NormalPolicy } from "../keys/key-policy.ts";
@@ -20,14 +20,14 @@ import { rowStatus } from "./row-fields.ts";
 const IN_STEPS = -1;
 
 /**
- * Keys and hashes the parsed rows that are BATCH_OK, each under `policyOf(row)`, and inserts them into `table` (0: none)
- * where `sole` is the policy of them all. Returns how many are new, or NOT_INSERTED.
+ * Keys and hashes the parsed rows that are BATCH_OK, each under `policyOf(row)`. If `sole` is the policy of them all, also inserts them
+ * into the target's table, and surveys them. Returns how many are new, or NOT_INSERTED.
  */
 export function batchSettle(
-  batch: UrlBatch,
+  batch: ParsedBatch,
   sole: NormalPolicy | undefined,
   policyOf: (row: number) => NormalPolicy,
-  table: number,
+  { table, job }: BatchTarget,
 ): number {
   const { kernel, header } = batch.area;
   if (sole === undefined || isScriptKey(sole)) {
@@ -36,7 +36,7 @@ export function batchSettle(
     return NOT_INSERTED;
   }
   place(batch, sole);
-  const result = kernel.exports.settleBatch(header, table);
+  const result = kernel.exports.settleBatch(header, table, job);
   if (result === IN_STEPS) {
     for (let row = 0; row < batch.count; row++) keyLeft(batch, row, BATCH_NEEDS_KEY, sole);
     kernel.exports.hashBatch(header);

@@ -1,5 +1,5 @@
 /**
- * Rows that the kernel leaves to the readable twin, and what it answers, put back into the batch.
+ * Parses the rows that the kernel left to the JavaScript parser, and writes the results back into the batch.
  */
 import {
   BATCH_NEEDS_PARSER,
@@ -15,7 +15,7 @@ import { describeHref, type ParsedUrl, parseUrl } from "../parsing/canonical-par
 import { keyOfHref, visitUrl } from "../keys/dedup-key.ts";
 import type { NormalPolicy } from "../keys/key-policy.ts";
 
-/** A row that the kernel left to the oracle; its status afterwards. */
+/** Parses a row that the kernel left; returns its new status. */
 export function parseLeft(batch: UrlBatch, row: number): number {
   const { area } = batch;
   const at = (area.rows >>> 2) + row * BATCH_ROW_WORDS;
@@ -31,7 +31,7 @@ export function parseLeft(batch: UrlBatch, row: number): number {
   return BATCH_OK;
 }
 
-/** The key of a row whose status is `wanted`, made by the oracle; its status afterwards. */
+/** Makes the key of a row whose status is `wanted`; returns its new status. */
 export function keyLeft(
   batch: UrlBatch,
   row: number,

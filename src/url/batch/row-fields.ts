@@ -36,7 +36,7 @@ export {
   BATCH_TOO_LONG,
 } from "../../layout/calls/url-batch.ts";
 
-/** A batch by its header: `offset` is absolute, every other place is written in the header. */
+/** A batch, found by its header: `offset` is absolute, the header holds all other places. */
 export interface Rows {
   readonly kernel: Kernel;
   readonly offset: number;
@@ -86,7 +86,7 @@ export function rowPathStart(rows: Rows, row: number): number {
   return rowWord(rows, row, ROW_PATH_START_WORD);
 }
 
-/** The parsed URL without its fragment, known before the key policy: the input of rules' patterns. */
+/** The parsed URL without its fragment, before any key policy. Patterns of rules are tested on it. */
 export function rowPageText(rows: Rows, row: number): string {
   const start = rowVisitOffset(rows, row);
   return rows.kernel.region.views.buffer.latin1Slice(
@@ -140,7 +140,7 @@ export function rowKeyStartsLikeVisit(rows: Rows, row: number, length: number): 
   return buffer.compare(buffer, key, key + length, visit, visit + length) === 0;
 }
 
-/** Whether the visit URL differs from the pushed string, by rewriting or by a fragment cut off. */
+/** Whether the visit URL differs from the pushed string, because it was rewritten or its fragment was cut off. */
 export function rowIsRewritten(rows: Rows, row: number): boolean {
   if ((rowWord(rows, row, ROW_FLAGS_WORD) & BATCH_FLAG_HREF_WRITTEN) !== 0) return true;
   return rowWord(rows, row, ROW_HREF_LENGTH_WORD) !== rowVisitLength(rows, row);

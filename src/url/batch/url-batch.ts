@@ -7,13 +7,13 @@
  * UrlBatch: strings in, parsed and keyed rows in kernel memory, strings out.
  *
  *   batchBase? ─▶ batchLoad(urls) ─▶ batchParse ─▶ [rules] ─▶ batchKey(policy) ─▶ batchStrings
- *                          one latin1Write         kernel + oracle for the rows it leaves
+ *                          one latin1Write         kernel, then the JavaScript parser for the rows it leaves
  *
- * A batch that holds a character over U+00FF goes in as UTF-8, row by row. Rows that the oracle
- * made look like the kernel's.
+ * A batch with a character above U+00FF is written as UTF-8, row by row. Rows made by the JavaScript parser (the oracle) have the same form
+ * as the kernel's.
  *
  *   I1  kernel + oracle = oracle alone, for every string, base and policy.
- *   I2  Between load and strings the caller leaves `urls` as it is.
+ *   I2  The caller does not change `urls` between load and strings.
  *   I3  Offsets of rows hold until the next batchLoad (base row: the next batchBase).
  */
 import { assert, VERIFY } from "../../base/assert.ts";
@@ -35,7 +35,14 @@ import {
   ROW_HREF_OFFSET_WORD,
   ROW_STATUS_WORD,
 } from "../../layout/calls/url-batch.ts";
-import { type BatchOptions, createArea, NO_URLS, type UrlBatch } from "./batch-memory.ts";
+import {
+  type BatchOptions,
+  createArea,
+  type KeyedBatch,
+  NO_URLS,
+  type ParsedBatch,
+  type UrlBatch,
+} from "./batch-memory.ts";
 import { keyLeft, parseLeft } from "./parser-fallback.ts";
 import { fillRow, freeOverflow, placePolicy } from "./write-rows.ts";
 import { parseUrl } from "../parsing/canonical-parser.ts";
@@ -43,11 +50,11 @@ import { isScriptKey, type NormalPolicy, normalizePolicy } from "../keys/key-pol
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: latin1 begins at NUL.
 const WIDE = /[^\x00-\xff]/;
-/** Up to here a loop over characters beats utf8Write, measured on Node 20. */
+/** Up to this length a loop over characters is faster than utf8Write, measured on Node 20. */
 const SHORT_LENGTH = 128;
 const DEFAULT_POLICY = normalizePolicy();
 
-/** The kernel's word for rows left to JavaScript (assembly/batch.ts). */
+/** The kernel's result when rows are left to JavaScript (assembly/batch.ts). */
 const IN_STEPS = -1;
 
 export function createUrlBatch(kernel: Kernel, options: BatchOptions = {}): UrlBatch {
@@ -64,7 +71,7 @@ export function createUrlBatch(kernel: Kernel, options: BatchOptions = {}): UrlB
   };
 }
 
-/** Loads urls[start] and on, as many as fit (one at least), and returns how many. @hot */
+/** Loads urls[start] and the following, as many as fit (at least one); returns how many. @hot */
 export function batchLoad(batch: UrlBatch, urls: readonly string[], start: number): number {
   const { area, overflow } = batch;
   if (overflow.runs.length > 0) freeOverflow(area.kernel, overflow);
@@ -91,7 +98,7 @@ export function batchLoad(batch: UrlBatch, urls: readonly string[], start: numbe
   batch.urls = urls;
   batch.start = start;
   if (isLong) return loadUtf8(batch, count);
-  // Written first: that flattens the string, which makes the test cheap.
+  // Written first: writing flattens the string, which makes the test cheap.
   buffer.latin1Write(text, area.input, size);
   if (WIDE.test(text)) return loadUtf8(batch, count);
   if (VERIFY) assert(row > 0 || count <= 0, "I1 of batch-area: one URL fits");
@@ -101,16 +108,15 @@ export function batchLoad(batch: UrlBatch, urls: readonly string[], start: numbe
 }
 
 /**
- * Lets go of the strings that were loaded last, so that a batch that waits for its next ones keeps no list of its user
- * alive. Rows are what they were: what is asked of them from now on comes from their bytes.
+ * Drops the reference to the strings that were loaded last, so that an idle batch keeps no list of its user alive. The rows stay; their
+ * strings are made from their bytes from now on.
  */
 export function batchForget(batch: UrlBatch): void {
   batch.urls = NO_URLS;
 }
 
 /**
- * Sets the URL that links are resolved against; undefined: none. False: it can be no base, and
- * links are read without one.
+ * Sets the URL that links are resolved against; undefined: none. Returns false if it cannot be a base; links are then parsed without one.
  */
 export function batchBase(batch: UrlBatch, base: string | undefined): boolean {
   if (base !== batch.base) {
@@ -121,55 +127,67 @@ export function batchBase(batch: UrlBatch, base: string | undefined): boolean {
   return batch.baseHref !== undefined;
 }
 
-/** Parses the loaded rows: each is then BATCH_OK, a verdict, or still BATCH_SKIPPED. @hot */
-export function batchParse(batch: UrlBatch): void {
+/** Parses the loaded rows. Afterwards each is BATCH_OK, a verdict, or still BATCH_SKIPPED. @hot */
+export function batchParse(batch: UrlBatch): ParsedBatch {
   const { area } = batch;
   prepare(batch);
   if (area.kernel.exports.parseBatch(area.header) > 0) {
     for (let row = 0; row < batch.count; row++) parseLeft(batch, row);
   }
+  return batch as ParsedBatch;
 }
 
-/** The key of every row that is BATCH_OK; a key that is too long ends its row. @hot */
-export function batchKey(batch: UrlBatch, policy: NormalPolicy = DEFAULT_POLICY): void {
+/** Makes the key of every row that is BATCH_OK; a row whose key is too long becomes BATCH_TOO_LONG. @hot */
+export function batchKey(batch: ParsedBatch, policy: NormalPolicy = DEFAULT_POLICY): KeyedBatch {
   const { kernel, header } = batch.area;
   if (isScriptKey(policy)) {
     kernel.region.views.u32[(header >>> 2) + BATCH_CHANGED_COUNT_WORD] = BATCH_CHANGED_UNKNOWN;
     for (let row = 0; row < batch.count; row++) keyLeft(batch, row, BATCH_OK, policy);
-    return;
+    return batch as KeyedBatch;
   }
   const offset = placePolicy(kernel, batch.policyPlace, policy);
   kernel.region.views.u32[(header >>> 2) + BATCH_POLICY_OFFSET_WORD] = offset;
   if (kernel.exports.keyBatch(header) > 0) {
     for (let row = 0; row < batch.count; row++) keyLeft(batch, row, BATCH_NEEDS_KEY, policy);
   }
+  return batch as KeyedBatch;
 }
 
 /** The hash of every row that is BATCH_OK. */
-export function batchHash({ area }: UrlBatch): void {
+export function batchHash({ area }: KeyedBatch): void {
   area.kernel.exports.hashBatch(area.header);
 }
 
-/** What batchAdmit returns when the rows are ready and nothing was inserted. */
+/** The result of batchAdmit if the rows are ready but nothing was inserted. */
 export const NOT_INSERTED = -1;
 
+/** Where a settled batch goes on in the same kernel call: the fingerprint table that takes its hashes, and the job that surveys its rows. */
+export interface BatchTarget {
+  /** Offset of the table; 0: none. */
+  readonly table: number;
+  /** Offset of the job (layout/calls/make-records.ts); 0: none. */
+  readonly job: number;
+}
+
+/** The target of a batch that is parsed, keyed and hashed alone. */
+export const NO_TARGET: BatchTarget = Object.freeze({ table: 0, job: 0 });
+
 /**
- * Parses, keys and hashes the loaded rows and inserts the hashes of those that are BATCH_OK into the
- * fingerprint table at `table` (0: none), in one crossing where no row needs JavaScript. Returns how
- * many are new, or NOT_INSERTED: rows were left to the oracle, or the table has to grow first. @hot
+ * Parses, keys and hashes the loaded rows and inserts the hashes of those that are BATCH_OK into the target's table. This takes one kernel
+ * call if no row needs JavaScript. Returns how many are new, or NOT_INSERTED if rows were left to the oracle or the table has to grow first;
+ * only inserted rows are surveyed. @hot
  */
-export function batchAdmit(batch: UrlBatch, policy: NormalPolicy, table: number): number {
+export function batchAdmit(batch: UrlBatch, policy: NormalPolicy, target: BatchTarget): number {
+  const { table, job } = target;
   const { kernel, header } = batch.area;
   if (isScriptKey(policy)) {
-    batchParse(batch);
-    batchKey(batch, policy);
-    kernel.exports.hashBatch(header);
+    batchHash(batchKey(batchParse(batch), policy));
     return NOT_INSERTED;
   }
   prepare(batch);
   const offset = placePolicy(kernel, batch.policyPlace, policy);
   kernel.region.views.u32[(header >>> 2) + BATCH_POLICY_OFFSET_WORD] = offset;
-  const result = kernel.exports.admitBatch(header, table);
+  const result = kernel.exports.admitBatch(header, table, job);
   if (result === IN_STEPS) {
     for (let row = 0; row < batch.count; row++) parseLeft(batch, row);
     kernel.exports.keyBatch(header);
@@ -179,7 +197,7 @@ export function batchAdmit(batch: UrlBatch, policy: NormalPolicy, table: number)
   return result >= 0 && table !== 0 ? result : NOT_INSERTED;
 }
 
-/** Loads, parses and keys one URL as row 0, without the ways of a batch; its status. @hot */
+/** Loads, parses and keys one URL as row 0, without the overhead of a batch; returns its status. @hot */
 export function batchOne(batch: UrlBatch, urls: readonly [string], policy?: NormalPolicy): number {
   const { area, overflow } = batch;
   const { kernel, header } = area;
@@ -203,9 +221,7 @@ export function batchOne(batch: UrlBatch, urls: readonly [string], policy?: Norm
     : status;
 }
 
-/**
- * One short ASCII URL, character by character: quicker than a call. False: it is not ASCII. @hot
- */
+/** Loads one short ASCII URL character by character, which is faster than a call. Returns false if it is not ASCII. @hot */
 function loadShort(batch: UrlBatch, url: string): boolean {
   const { input, ends, rows, header, kernel } = batch.area;
   const { u8, u32 } = kernel.region.views;
@@ -224,8 +240,8 @@ function loadShort(batch: UrlBatch, url: string): boolean {
 }
 
 /**
- * The same row by row and in UTF-8, lone surrogates as U+FFFD. A URL that is too long takes its
- * room and is not written: the kernel checks only its length.
+ * Loads the rows one by one in UTF-8, lone surrogates as U+FFFD. A URL over the limit gets its room but is not written, because the kernel
+ * checks only its length.
  */
 function loadUtf8(batch: UrlBatch, count: number): number {
   const { area, urls, start } = batch;
@@ -246,12 +262,12 @@ function loadUtf8(batch: UrlBatch, count: number): number {
   return row;
 }
 
-/** Bytes of UTF-8, or `max` + 1 for all that is longer than `max`. */
+/** Size in bytes of UTF-8, at most `max` + 1. */
 function boundedSize(url: string, max: number): number {
   return url.length > max ? max + 1 : Math.min(Buffer.byteLength(url), max + 1);
 }
 
-/** The header words that change from call to call. */
+/** Writes the header words that change from call to call. */
 function prepare(batch: UrlBatch): void {
   const { area } = batch;
   const { u32 } = area.kernel.region.views;
@@ -261,7 +277,7 @@ function prepare(batch: UrlBatch): void {
   u32[header + BATCH_BASE_ROW_WORD] = batch.baseHref === undefined ? 0 : area.baseRow;
 }
 
-/** Puts the base into its row, as a batch of one; its href, or undefined. */
+/** Parses the base into its row, as a batch of one; returns its href or undefined. */
 function parseBase(batch: UrlBatch, base: string): string | undefined {
   const { kernel, baseHeader, baseRow, baseInput, baseText, maxUrlBytes } = batch.area;
   const size = boundedSize(base, maxUrlBytes);

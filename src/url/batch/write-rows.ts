@@ -1,6 +1,6 @@
 /**
- * Rows written from JavaScript in the kernel's form, and their pages: text first, then overflow
- * pages, which the next load frees; and the packed key policy.
+ * Writes rows from JavaScript in the kernel's form, and the packed key policy. Their text goes into the text area first, then into overflow
+ * pages, which the next load frees.
  */
 import { type Kernel, kernelGive, kernelTake } from "../../kernel/kernel.ts";
 import {
@@ -89,13 +89,13 @@ export function writeKeyRow(
   u32[row + ROW_FLAGS_WORD] = kept | BATCH_FLAG_KEY_WRITTEN | (isUtf8 ? BATCH_FLAG_KEY_UTF8 : 0);
 }
 
-/** Gives the overflow pages back; whatever points into them is void. */
+/** Frees the overflow pages; offsets into them become invalid. */
 export function freeOverflow(kernel: Kernel, overflow: Overflow): void {
   for (const { offset, pages } of overflow.runs) kernelGive(kernel, offset, pages);
   overflow.runs.length = 0;
 }
 
-/** Puts the policy where the kernel finds it; 0 for the default one. */
+/** Writes the policy to memory for the kernel and returns its offset; 0 for the default policy. */
 export function placePolicy(kernel: Kernel, place: PolicyPlace, policy: NormalPolicy): number {
   let packed = place.packed.get(policy);
   if (packed === undefined) {
@@ -122,9 +122,7 @@ function freePolicy(kernel: Kernel, place: PolicyPlace): void {
   place.policy = undefined;
 }
 
-/**
- * Writes UTF-8 bytes into text, or into overflow pages where text is full. Returns their offset.
- */
+/** Writes UTF-8 bytes into text, or into overflow pages if text is full. Returns their offset. */
 function writeText(area: BatchArea, overflow: Overflow, text: string, size: number): number {
   const { u32, buffer } = area.kernel.region.views;
   const usedWord = (area.header >>> 2) + BATCH_TEXT_USED_WORD;

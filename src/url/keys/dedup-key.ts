@@ -1,10 +1,10 @@
 /**
- * Room `src/url/keys`: when two URLs are one: key policies, and the key and identity bytes under each. Decides identity,
- * never duplicates. May touch url/parsing.
+ * Room `src/url/keys`: key policies, and the key and identity bytes of a URL under each. Decides when two URLs are the same, not whether
+ * one is a duplicate. May touch url/parsing.
  */
 
 /**
- * The dedup key of a parsed URL under a policy: docs/formats/canonical-url.md §2 to §4, readable.
+ * The dedup key of a parsed URL under a policy, in readable form (docs/formats/canonical-url.md §2 to §4).
  *
  *   https://user@host/path;param?b=2&a=1#fragment
  *           ─1──     ──3────4── ───5──── ───2────     numbers are the steps of §2
@@ -19,7 +19,7 @@ import { w3libKey } from "./w3lib-key.ts";
 
 type Names = readonly string[];
 
-/** The key of a parsed URL; undefined: longer than `maxUrlBytes`, the verdict too-long. */
+/** The key of a parsed URL; undefined if it is longer than `maxUrlBytes` (verdict too-long). */
 export function keyOfHref(
   parsed: ParsedUrl,
   policy: NormalPolicy,
@@ -30,8 +30,8 @@ export function keyOfHref(
 }
 
 /**
- * The URL that a lease carries, unless that is the key: with its fragment only where the policy keeps it. Under
- * profile `url`, whose key is no serialisation, the canonical one is the serialisation of what the key keeps.
+ * The URL that a lease carries, unless the key itself is visited. Its fragment stays only if the policy keeps it. The key of profile `url`
+ * is not a serialisation; its canonical visit URL is the serialisation of the parts that the key keeps.
  */
 export function visitUrl(parsed: ParsedUrl, policy: NormalPolicy): string {
   const { href, fragmentStart } = parsed;
@@ -72,7 +72,7 @@ function keyText(parsed: ParsedUrl, policy: NormalPolicy): string {
   );
 }
 
-/** The string as it is; with `keepParams`, of its query those pieces alone, in the list's order. */
+/** The pushed string. With `keepParams`, its query is reduced to those parameters, in the list's order. */
 function pushedKey(pushed: string, { fragment, keepParams }: NormalPolicy): string {
   const { mark, end } = pushedQuery(pushed);
   const rest = fragment === "keep" ? pushed.slice(end) : "";
@@ -82,8 +82,8 @@ function pushedKey(pushed: string, { fragment, keepParams }: NormalPolicy): stri
 }
 
 /**
- * The serialisation up to its fragment, with those pieces of its query that the key keeps. The names
- * come from the pushed string: it has as many pieces, and the parser may have removed tabs and newlines from them.
+ * The serialisation up to its fragment, with only those query parameters that the key keeps. Names are read from the pushed string, which
+ * has the same number of pieces; the parser may have removed tabs and newlines from the serialised ones.
  */
 function keptPage({ href, pushed, queryStart, fragmentStart }: ParsedUrl, keep: Names): string {
   if (queryStart === fragmentStart) return href.slice(0, fragmentStart);
@@ -93,7 +93,7 @@ function keptPage({ href, pushed, queryStart, fragmentStart }: ParsedUrl, keep: 
   return href.slice(0, queryStart) + queryOf(pieces, places);
 }
 
-/** Where the query of a pushed string begins, with its mark, and ends; both are its end if there is none. */
+/** Start (at its `?`) and end of the query of a pushed string; both are the string's end, without fragment, if there is no query. */
 function pushedQuery(pushed: string): { mark: number; end: number } {
   const hash = pushed.indexOf("#");
   const end = hash < 0 ? pushed.length : hash;
@@ -101,7 +101,7 @@ function pushedQuery(pushed: string): { mark: number; end: number } {
   return { mark: mark < 0 ? end : mark, end };
 }
 
-/** The places of the pieces of a query that stay, in the list's order. */
+/** Indexes of the query's pieces that stay, in the list's order. */
 function keptPlaces(pieces: readonly string[], keep: Names): number[] {
   return pieces
     .map((piece, place) => ({ place, rank: keep.indexOf(encodeParamName(paramName(piece))) }))
@@ -110,7 +110,7 @@ function keptPlaces(pieces: readonly string[], keep: Names): number[] {
     .map(({ place }) => place);
 }
 
-/** The pieces at these places as a query; nothing left: none. */
+/** The pieces at these indexes as a query; "" if none is left. */
 function queryOf(pieces: readonly string[], places: readonly number[]): string {
   const query = places.map((place) => pieces[place]).join("&");
   return query === "" ? "" : `?${query}`;
@@ -157,12 +157,12 @@ function paramValue(piece: string): string {
   return equals < 0 ? "" : piece.slice(equals + 1);
 }
 
-/** Order of bytes: serialisations are ASCII, so code units are bytes. */
+/** Byte order: serialisations are ASCII, so code units are bytes. */
 function order(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Greedy matching that goes back to the last `*` only: linear in name × pattern, never worse. */
+/** Greedy matching that returns only to the last `*`: at most name × pattern steps. */
 function matchesPattern(name: string, pattern: string): boolean {
   let n = 0;
   let p = 0;

@@ -1,4 +1,4 @@
-/** Printer: fingerprints as 32 hex digits, made by a kernel. One page is kept for the usual request. */
+/** Fingerprint printer: fingerprints as 32 hex digits, made by a kernel. It keeps one page for requests of usual size. */
 import { FINGERPRINT_BYTES } from "../../layout/seen/fingerprint.ts";
 import { REGION_PAGE_BYTES } from "../../layout/memory/region.ts";
 import { type Kernel, kernelGive, kernelTake } from "../../kernel/kernel.ts";
@@ -17,7 +17,7 @@ export function createPrinter(kernel: Kernel): Printer {
   return (bytes) => {
     const pages = Math.ceil((bytes.length + FINGERPRINT_BYTES) / REGION_PAGE_BYTES);
     if (pages === 1 && page === 0) page = kernelTake(kernel, 1);
-    const place = pages === 1 ? page : kernelTake(kernel, pages); // a large body, for the moment
+    const place = pages === 1 ? page : kernelTake(kernel, pages); // a large body: freed below
     kernel.region.views.u8.set(bytes, place + FINGERPRINT_BYTES);
     kernel.exports.fingerprint128(place + FINGERPRINT_BYTES, bytes.length, place);
     const text = kernel.region.views.buffer.toString("hex", place, place + FINGERPRINT_BYTES);

@@ -4,8 +4,8 @@
  *   key                                                      GET, no body, no chosen header
  *   key FF method FF bodyLength FF body (FF name ':' value)*  otherwise
  *
- * FF never occurs in UTF-8 and the body's length is written before it, so two different requests
- * never have the same bytes (I1). Names and methods are HTTP tokens and hold no ':' nor FF.
+ * FF never occurs in UTF-8 and the body's length precedes the body, so two different requests never have the same bytes (I1). Names and
+ * methods are HTTP tokens and contain neither ':' nor FF.
  */
 import { type HookFault, misuse, refusePromise } from "../../base/errors.ts";
 import {
@@ -17,7 +17,7 @@ import {
 
 const SEPARATOR = Uint8Array.of(0xff);
 
-/** Whether the identity of a request is its key alone: true for nearly every request of a crawl. */
+/** Whether the identity of a request is just its key: true for nearly every request of a crawl. */
 export function isKeyOnly(request: Omit<IdentityRequest, "url">, policy: NormalPolicy): boolean {
   const { method, body, headers } = request;
   if (headers !== undefined && policy.headers.length > 0) {
@@ -29,8 +29,8 @@ export function isKeyOnly(request: Omit<IdentityRequest, "url">, policy: NormalP
 }
 
 /**
- * The key that replaces the URL's: the request's own, or the result of `keyOf`.
- * undefined: neither; a fault: `keyOf` threw or returned no string (verdict reason `hook`).
+ * The key that replaces the URL's: the request's own, or the result of `keyOf`. undefined: there is neither. A fault: `keyOf` threw or did
+ * not return a string (verdict reason `hook`).
  */
 export function keyOverride(
   request: IdentityRequest,
@@ -48,13 +48,13 @@ export function keyOverride(
   }
 }
 
-/** Whether a request has no identity at all under the policy: not recorded, never a duplicate. */
+/** Whether the policy exempts a request from duplicate checks: it is not recorded and never a duplicate. */
 export function isExempt(method: string | undefined, policy: NormalPolicy): boolean {
   if (policy.exemptMethods.length === 0) return false;
   return policy.exemptMethods.includes(asciiUpperCase(method ?? "GET"));
 }
 
-/** The identity bytes of a request whose key (override included) is known. */
+/** The identity bytes of a request, given its key (with any override applied). */
 export function identityBytes(
   key: string,
   request: Omit<IdentityRequest, "url">,
@@ -87,7 +87,7 @@ function bodyBytes(body: string | Uint8Array | undefined): Uint8Array {
   return typeof body === "string" ? Buffer.from(body, "utf8") : body;
 }
 
-/** `name:value` of the headers the policy chose, by name, then by value. */
+/** The headers that the policy chose, as `name:value`, sorted by name, then by value. */
 function chosenHeaders(headers: Record<string, string>, policy: NormalPolicy): string[] {
   const chosen: Array<[name: string, value: string]> = [];
   for (const name of Object.keys(headers)) {

@@ -1,6 +1,6 @@
 /**
- * Key policy: what makes two URLs one. A user's KeyPolicy is checked field by field and becomes a
- * frozen NormalPolicy with every default filled in; nothing below reads the user's object again.
+ * Key policy: when two URLs are the same. A user's KeyPolicy is checked field by field and becomes a frozen NormalPolicy with every default
+ * filled in; the user's object is not read again.
  *
  *   field          default      profiles           in policyId
  *   profile        canonical    –                  yes
@@ -11,9 +11,9 @@
  *   dropParams     none         canonical          yes
  *   methods        in-key       all                yes
  *   headers        none         all                yes
- *   keyOf          none         all                that there is one
- *   exemptMethods  none         all                no: says which requests have an identity at all
- *   visit          pushed       all                no: shapes the lease, not the key
+ *   keyOf          none         all                only whether there is one
+ *   exemptMethods  none         all                no: decides which requests have an identity at all
+ *   visit          pushed       all                no: changes the lease, not the key
  *
  * I1  Policies with the same effect on keys have the same policyId.
  */
@@ -24,7 +24,7 @@ import { CANONICAL_VERSION } from "../parsing/canonical-parser.ts";
 import { encodeParamName } from "../parsing/percent-encoding.ts";
 
 /**
- * The part of a request that makes its identity.
+ * The parts of a request that form its identity.
  *
  * @example
  * // The article's number is its identity, whatever else is in the URL.
@@ -57,7 +57,7 @@ export interface IdentityRequest {
 }
 
 /**
- * What makes two requests the same. It shapes the identity alone, unless `visit` says otherwise.
+ * When two requests are the same. It affects only the identity, except for `visit`.
  * `docs/formats/canonical-url.md` specifies every step.
  *
  * @example
@@ -69,42 +69,42 @@ export interface IdentityRequest {
  */
 export interface KeyPolicy {
   /**
-   * `"canonical"`: one form for equivalent URLs. `"url"`: the string as it is. `"w3lib"`: as Scrapy's w3lib.
+   * `"canonical"`: one form for equivalent URLs. `"url"`: the string as it is. `"w3lib"`: the key of Scrapy's w3lib.
    * @defaultValue "canonical"
    */
   profile?: "canonical" | "url" | "w3lib" | undefined;
   /**
-   * Whether a lease carries the URL as it was pushed or its canonical form.
+   * Whether a lease carries the URL as it was pushed, or its canonical form.
    * @defaultValue "pushed"
    */
   visit?: "pushed" | "canonical" | undefined;
   /**
-   * Whether user and password count.
+   * Whether user name and password are part of the identity.
    * @defaultValue "keep"
    */
   userInfo?: "keep" | "drop" | undefined;
   /**
-   * Whether the fragment counts and is visited.
+   * Whether the fragment is part of the identity and of the visited URL.
    * @defaultValue "drop", with profile `url` "keep"
    */
   fragment?: "drop" | "keep" | undefined;
   /**
-   * Sorts the parameters; profile `url` has no such step.
+   * Whether parameters are sorted. Profile `url` has no such step.
    * @defaultValue true
    */
   sortQuery?: boolean | undefined;
   /**
-   * The only parameters that count; `"none"`: no query counts.
+   * The only parameters that are part of the identity; `"none"`: the query is not.
    * @defaultValue all
    */
   keepParams?: string[] | "none" | undefined;
   /**
-   * Parameters that do not count; `*` stands for any letters. `TRACKING_PARAMS` is such a list.
+   * Parameters that are not part of the identity; `*` stands for any characters. `TRACKING_PARAMS` is such a list.
    * @defaultValue none
    */
   dropParams?: string[] | undefined;
   /**
-   * Whether method and body count.
+   * Whether method and body are part of the identity.
    * @defaultValue "in-key", with profile `url` "ignore"
    */
   methods?: "in-key" | "ignore" | undefined;
@@ -114,13 +114,12 @@ export interface KeyPolicy {
    */
   exemptMethods?: string[] | undefined;
   /**
-   * Headers whose values count.
+   * Headers whose values are part of the identity.
    * @defaultValue none
    */
   headers?: string[] | undefined;
   /**
-   * Makes the key itself. Runs on the owner's thread for every request; where it throws, the URL is rejected with
-   * reason `hook`.
+   * Computes the key. Runs on the owner's thread for every request. If it throws, the URL is rejected with reason `hook`.
    * @defaultValue none
    */
   keyOf?: ((request: IdentityRequest) => string) | undefined;
@@ -138,7 +137,7 @@ export interface NormalPolicy {
   readonly fragment: "drop" | "keep";
   /** As `KeyPolicy.sortQuery`. */
   readonly sortQuery: boolean;
-  /** Names in their order, serialised; undefined: all stay; empty: none. */
+  /** Names in their order, serialised. undefined: all parameters stay; empty: none does. */
   readonly keepParams: readonly string[] | undefined;
   /** Patterns in lower case, serialised. */
   readonly dropParams: readonly string[];
@@ -152,7 +151,7 @@ export interface NormalPolicy {
   readonly keyOf: ((request: IdentityRequest) => string) | undefined;
 }
 
-/** Most entries of one list of a policy, and the longest text of one entry. */
+/** Most entries in a list of a policy, and the longest entry. */
 const POLICY_LIST_MAX = 1000;
 const POLICY_NAME_MAX = 1000;
 
@@ -188,7 +187,7 @@ export const TRACKING_PARAMS: readonly string[] = Object.freeze([
   "sid",
 ]);
 
-/** A policy as it was given; "none" is a list of no names. */
+/** A policy as the user passed it, except that "none" has become an empty list. */
 type Shaping = Omit<KeyPolicy, "keepParams"> & { keepParams?: string[] };
 
 const TOKEN = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
@@ -208,7 +207,7 @@ const readKeyPolicy = shape<Shaping>({
   keyOf: callable(),
 });
 
-/** Checks a policy and fills in defaults. Throws OPTION_INVALID; `name` leads its messages. */
+/** Checks a policy and fills in defaults. Throws OPTION_INVALID; messages begin with `name`. */
 export function normalizePolicy(policy: KeyPolicy = {}, name = "key"): NormalPolicy {
   const given = readKeyPolicy(policy, name, "OPTION_INVALID");
   const { profile = "canonical", keepParams, dropParams = [] } = given;
@@ -230,7 +229,7 @@ export function normalizePolicy(policy: KeyPolicy = {}, name = "key"): NormalPol
   return Object.freeze(normal);
 }
 
-/** A stable text of all that shapes keys under a policy; snapshots store it. */
+/** A stable string of everything in a policy that affects keys; snapshots store it. */
 export function policyId(policy: NormalPolicy): string {
   const { profile, userInfo, fragment, sortQuery, keepParams, dropParams } = policy;
   const isCanonical = profile === "canonical";
@@ -251,22 +250,22 @@ export function policyId(policy: NormalPolicy): string {
   ].join(";");
 }
 
-/** Whether keys under a policy are made in JavaScript, since the kernel does not support it. */
+/** Whether keys under a policy are made in JavaScript, because the kernel does not support it. */
 export function isScriptKey({ profile, keepParams }: NormalPolicy): boolean {
   return profile === "w3lib" || (profile === "url" && keepParams !== undefined);
 }
 
-/** ASCII letters only: what `toLowerCase` does to other letters is the platform's Unicode. */
+/** Changes only ASCII letters: what `toLowerCase` does to others depends on the platform's Unicode version. */
 export function asciiLowerCase(text: string): string {
   return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
 
-/** ASCII letters only. */
+/** Changes only ASCII letters. */
 export function asciiUpperCase(text: string): string {
   return text.replace(/[a-z]+/g, (letters) => letters.toUpperCase());
 }
 
-/** The other profiles have no such steps; an option without effect would be a silent mistake. */
+/** Refuses options that have no effect under the policy's profile: the user would not notice. */
 function refuseShaping(normal: NormalPolicy, fields: Shaping, name: string): void {
   const expected = `no such option with profile ${JSON.stringify(normal.profile)}`;
   const refuse = (field: keyof KeyPolicy): never => {

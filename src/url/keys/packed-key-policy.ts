@@ -1,7 +1,6 @@
 /**
- * A NormalPolicy as the bytes the kernel reads (layout/calls/key-policy.ts): flags, counts, ends, names.
- * Only the profiles `canonical` and `url` have such bytes; the keys of `w3lib`, and of `url` with `keepParams`,
- * are made in JavaScript.
+ * A NormalPolicy as the bytes that the kernel reads (layout/calls/key-policy.ts): flags, counts, ends, names. Only the profiles `canonical`
+ * and `url` have such bytes; keys of `w3lib`, and of `url` with `keepParams`, are made in JavaScript.
  */
 import {
   POLICY_DROP_COUNT_WORD,
@@ -18,7 +17,7 @@ import {
 } from "../../layout/calls/key-policy.ts";
 import type { NormalPolicy } from "./key-policy.ts";
 
-/** The packed policy; empty for the default one, which is built into the kernel. */
+/** The packed policy; empty for the default policy, which is built into the kernel. */
 export function packPolicy(policy: NormalPolicy): Uint8Array {
   const flags = policyFlags(policy);
   if (flags === 0) return new Uint8Array(0);

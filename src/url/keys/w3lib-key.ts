@@ -1,17 +1,17 @@
 /**
- * Profile `w3lib`: the key that the Python function w3lib.url.canonicalize_url returns, so that a
- * crawl that moves over from Scrapy keeps its notion of "same URL" (docs/formats §4).
+ * Profile `w3lib`: the key that the Python function w3lib.url.canonicalize_url returns, so that a crawl that moves from Scrapy keeps its
+ * duplicates (docs/formats/canonical-url.md §4).
  *
  *   scheme://netloc/path;params?query#fragment      split by plain search, not by the Standard
  *
- * Bytes are held as Latin-1 text here: one character is one byte. Not idempotent, as the original
- * is not: `%2525` in a path becomes `%25`, then `%`.
+ * Bytes are kept as Latin-1 strings: one character is one byte. Like the original, the function is not idempotent: `%2525` in a path
+ * becomes `%25`, then `%`.
  */
 import type { ParsedUrl } from "../parsing/canonical-parser.ts";
 import { hexValue } from "../parsing/idna-host.ts";
 import { percentByte } from "../parsing/percent-encoding.ts";
 
-/** Bytes that do not stay: in parameters, query and fragment; in a path, `#` as well; in a name or value; in user info. */
+/** Bytes to encode: in parameters, query and fragment; in a path, where `#` is encoded too; in a name or value; in user info. */
 const UNSAFE = /[^A-Za-z0-9._~:/?#[\]@!$&'()*+,;=|%-]/g;
 const PATH_UNSAFE = /[^A-Za-z0-9._~:/?[\]@!$&'()*+,;=|%-]/g;
 const QUERY_UNSAFE = /[^A-Za-z0-9._~ -]/g;
@@ -73,7 +73,7 @@ function cut(text: string, separator: string): [string, string] {
   return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
 }
 
-/** The host in lower case, no colons at its end; a non-ASCII one as the visit URL has it. */
+/** The host in lower case without colons at its end; a non-ASCII host as in the visit URL. */
 function netlocKey(netloc: string, parsed: ParsedUrl): string {
   const at = netloc.lastIndexOf("@");
   const userInfo = quote(utf8(netloc.slice(0, at + 1)), HIGH);
@@ -82,7 +82,7 @@ function netlocKey(netloc: string, parsed: ParsedUrl): string {
   while (end > 0 && host[end - 1] === ":") end--;
   const shown = host.slice(0, end);
   if (!/[^\x20-\x7e]/.test(shown)) return userInfo + shown.toLowerCase();
-  // A backslash ends the Standard's host but not this one: the host alone would merge two URLs.
+  // A backslash ends the Standard's host but not this one: the Standard's host alone would merge two URLs.
   if (shown.includes("\\")) return userInfo + quote(utf8(shown.toLowerCase()), HIGH);
   const port = /:[0-9]*$/.exec(shown)?.[0] ?? "";
   return userInfo + parsed.href.slice(parsed.hostStart, parsed.portStart) + port;
@@ -101,7 +101,7 @@ function queryKey(query: string): string {
   return pairs.map(([name, value]) => `${quotePlus(name)}=${quotePlus(value)}`).join("&");
 }
 
-/** Decodes every triple but those of `/` and `?`, which would change the path's structure. */
+/** Decodes every triple except those of `/` and `?`, which would change the path's structure. */
 function unquotePath(path: string): string {
   return unquote(path.replace(/%(2f|3f)/gi, (_, hex: string) => `%25${hex.toUpperCase()}`));
 }

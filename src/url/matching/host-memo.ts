@@ -1,9 +1,9 @@
 /**
- * HostMemo: what was found out about a host, by the bytes of a row, so that a URL on a known host costs neither a string
- * nor a search (layout/calls/host-memo.ts; the kernel looks, assembly/records/match-hosts.ts). Owner: the thread that owns the batch.
+ * HostMemo: caches a number per host, found by the bytes of a row, so that a URL on a known host costs neither a string nor a search
+ * (layout/calls/host-memo.ts; the lookup is assembly/records/match-hosts.ts). Owner: the thread that owns the batch.
  *
- *   I1  An answer is that of equal bytes.
- *   I2  A memo takes its pages with its first number: frontiers whose one rule takes everything have none.
+ *   I1  A hit has the same bytes as the host asked for.
+ *   I2  A memo takes its pages with its first number, so a frontier whose only rule takes everything has none.
  */
 import { type Kernel, kernelTryTake } from "../../kernel/kernel.ts";
 import {
@@ -19,9 +19,9 @@ export { MATCH_PLAN, MATCH_UNKNOWN } from "../../layout/calls/host-memo.ts";
 
 export interface HostMemo {
   readonly kernel: Kernel;
-  /** 0: nothing was kept yet. */
+  /** 0: nothing is stored yet. */
   offset: number;
-  /** There was no memory for it. */
+  /** True: there was too little memory for it. */
   isRefused: boolean;
 }
 
@@ -38,15 +38,15 @@ export function clearHostMemo(memo: HostMemo): void {
 }
 
 /**
- * Writes the number of each crawlable row's host to the words at `numbers` and ends those that no rule takes, or none so
- * deep; how many are left to the caller, their number MATCH_PLAN or above. @hot
+ * Writes the number of each crawlable row's host to the words at `numbers`. Rejects the rows that no rule takes, or none at this depth.
+ * Returns how many rows are left to the caller; their number is MATCH_PLAN or above. @hot
  */
 export function matchHosts(memo: HostMemo, rows: Rows, numbers: number, depth: number): number {
   const bounded = Math.min(depth, 0xffff_ffff);
   return memo.kernel.exports.matchBatch(rows.offset, memo.offset, numbers, bounded);
 }
 
-/** Keeps a number for the host of a row, in place of another where its set is full. */
+/** Stores a number for the host of a row, replacing another if its set is full. */
 export function keepHostMemo(memo: HostMemo, rows: Rows, row: number, number: number): void {
   if (memo.offset === 0 && !open(memo)) return;
   memo.kernel.exports.keepMatch(rows.offset, row, memo.offset, number);
@@ -57,7 +57,7 @@ function open(memo: HostMemo): boolean {
   const { kernel } = memo;
   const pages = Math.ceil(MEMO_BYTES / REGION_PAGE_BYTES);
   const { pageCountMax, pagesUsed } = kernel.region;
-  // Records come before what only makes them quicker.
+  // Records need the memory more than this cache does.
   memo.isRefused = pageCountMax - pagesUsed < pages * 8;
   if (memo.isRefused) return false;
   memo.offset = kernelTryTake(kernel, pages);

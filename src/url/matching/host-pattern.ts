@@ -1,21 +1,21 @@
 /**
- * Hosts, domains and patterns as rules name them, brought to the form that parsed URLs have.
+ * Converts hosts, domains and patterns of rules to the form that parsed URLs have.
  *
  *   Example.COM        ─▶ example.com      lower case, IDNA, addresses as the URL Standard writes them
- *   example.com:8443   ─▶ itself           80 and 443 are dropped: no URL shows them
- *   ^https?://www\.example\.com/news/ ─▶ the host www.example.com, without which it can not match
+ *   example.com:8443   ─▶ itself           80 and 443 are dropped: serialised URLs omit them
+ *   ^https?://www\.example\.com/news/ ─▶ www.example.com, the only host on which it can match
  */
 import { parseUrl, URL_BYTES_MAX } from "../parsing/canonical-parser.ts";
 
 const NAME = /^[^\s/?#@\\*]+$/;
 const PORT = /:([0-9]{1,5})$/;
 const USUAL_PORTS = new Set([80, 443]);
-/** A name that is its own form: ASCII, in lower case, and nothing that IDNA or the address parser would change. */
+/** A name already in its final form: ASCII, lower case, and unchanged by IDNA and by the address parser. */
 const PLAIN_NAME = /^(?:[a-z0-9_-]+\.)*[a-z][a-z0-9_-]*$/;
-/** Of one label: then no label of a name is too long. */
+/** The longest label that DNS allows; a name within it has no label that is too long. */
 const PLAIN_LENGTH_MAX = 63;
 
-/** A host with or without a port; undefined: none that a URL could have. */
+/** A host with or without a port; undefined if no URL can have it. */
 export function normalHost(text: string): string | undefined {
   if (isPlainName(text)) return text;
   if (!NAME.test(text)) return undefined;
@@ -34,7 +34,7 @@ export function normalDomain(text: string): string | undefined {
   return NAME.test(bare) && !PORT.test(bare) ? normalName(bare) : undefined;
 }
 
-/** Nearly every name in rules; the others are parsed. */
+/** True for nearly every name in rules; the others are parsed. */
 function isPlainName(text: string): boolean {
   return text.length <= PLAIN_LENGTH_MAX && PLAIN_NAME.test(text) && !text.includes("xn--");
 }
@@ -49,14 +49,14 @@ function normalName(text: string): string | undefined {
 const ANCHORED =
   /^\^https?\??:\\?\/\\?\/((?:[a-zA-Z0-9-]|\\\.)+)(?:\\?\/|\(\?:\\?\/\|\$\))(?![?*{])/;
 
-/** The one host (without port) that a pattern can match, where its text shows it; undefined: any. */
+/** The only host (without port) on which a pattern can match, if its text shows it; undefined: any host. */
 export function hostOfPattern(pattern: string): string | undefined {
   const found = ANCHORED.exec(pattern);
   if (found === null || hasOuterChoice(pattern)) return undefined;
   return (found[1] as string).replaceAll("\\.", ".").toLowerCase();
 }
 
-/** Whether a `|` stands outside of all brackets: then what is before it need not match. */
+/** Whether a `|` stands outside of all brackets: then the part before it need not match. */
 function hasOuterChoice(pattern: string): boolean {
   let depth = 0;
   let isInClass = false;

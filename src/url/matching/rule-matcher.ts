@@ -4,24 +4,27 @@
  */
 
 /**
- * Matcher: the rule of a URL, by host, domain, pattern and scheme, without checking rules of other hosts.
+ * Matcher: finds the rule of a URL by host, domain, pattern and scheme, without checking rules of other hosts.
  *
  *   host ─▶ hosts with port, hosts ─▶ domains, longest first ─▶ rules without either     = the plan of this host:
  *           within each: longest pattern first, then array order                           rules to try, in order
  *
- *   cost    a known host: one lookup in the memo, in the kernel (frontier/rules/match-rows.ts); a new one: one lookup per label and one
- *           for its plan
- *   pattern only where a plan names one, on the URL without its fragment, compiled once. A pattern that shows the one host
- *           it can match (`^https?://www\.example\.com/…`) is only in the plans of that host; any other without
- *           hosts and domains is tried in order for every URL that no earlier rule took: one test each.
+ *   cost    a known host: one lookup in the kernel's memo (match-rows.ts); a new host: one lookup per label and one for its
+ *   plan
+ *   pattern tested only if a plan has one, on the URL without its fragment; compiled once. If a pattern's text shows the only host on which
+ *   it can
+ *           match (`^https?://www\.example\.com/…`), it is only in the plans of that host. Any other pattern without hosts and domains is
+ *           tested in order for every URL that no earlier rule took.
  *
- *   index   the lists by host, domain and anchor, made for the first host, or before that in parts (indexRules), since a set
- *           of very many rules is applied in one call
+ *   index   the lists by host, domain and anchor. Made for the first host, or in parts before that (indexRules), because a set of very many
+ *   rules
+ *           is applied in one call
  *
- *   I1  The plan of a host lists every rule that can match on it, most specific first; the first that fits is the answer.
- *   I2  Plans are shared between hosts that meet the same entries, so that their number is bounded by the rules.
+ *   I1  The plan of a host lists every rule that can match on it, most specific first; the first that matches is the result.
+ *   I2  Hosts that meet the same entries share a plan, so the number of plans is bounded by the rules.
  *   I3  No plan is made before every rule is in the index.
  */
+import type { UrlPattern } from "../../base/pattern/url-pattern.ts";
 import { hostOfPattern } from "./host-pattern.ts";
 import { clearHostMemo, type HostMemo } from "./host-memo.ts";
 import { type Rows, rowHostText, rowIsHttps, rowPageText } from "../batch/row-fields.ts";
@@ -30,47 +33,47 @@ export const SCHEME_HTTP = 1;
 export const SCHEME_HTTPS = 2;
 export const SCHEMES_ALL = SCHEME_HTTP | SCHEME_HTTPS;
 
-/** What a URL must have to be a rule's; an empty list asks for nothing. */
+/** The conditions of a rule; an empty list is no condition. */
 export interface RuleMatch {
   /** Place of the rule in its set. */
   readonly order: number;
   readonly hosts: readonly string[];
   readonly domains: readonly string[];
-  readonly pattern: RegExp | undefined;
-  /** The given text; "": none. */
+  readonly pattern: UrlPattern | undefined;
+  /** The pattern's source as the user wrote it; "": none. */
   readonly patternText: string;
-  /** SCHEME_* that fit. */
+  /** The schemes that match, as SCHEME_* bits. */
   readonly schemes: number;
 }
 
-/** Names of a rule's place: no rule fits. */
+/** In place of a rule's order: no rule matches. */
 export const NO_RULE = -1;
 
 type Plan = readonly RuleMatch[];
-/** Rules by an entry of theirs; most entries are of one rule. */
+/** Rules by entry; most entries have one rule. */
 type Lists = Map<string, RuleMatch | RuleMatch[]>;
 
 export interface Matcher {
-  /** The place of a rule that takes every URL before any other is asked, or NO_RULE. */
+  /** The order of the rule that takes every URL and precedes all others, or NO_RULE. */
   readonly all: number;
-  /** The set, in its order, and how many of it are in the index. */
+  /** The set in its order, and how many of its rules are indexed. */
   readonly matches: readonly RuleMatch[];
   indexed: number;
   readonly hosts: Lists;
   readonly domains: Lists;
-  /** Rules without hosts and domains whose pattern names its host. */
+  /** Rules without hosts and domains whose pattern shows its host. */
   readonly anchored: Lists;
-  /** Those that any host may meet. */
+  /** Rules without hosts, domains and known host: candidates on every host. */
   others: RuleMatch[];
-  /** Lists of several, to be sorted when all are in. */
+  /** Lists with several rules, to be sorted once all are indexed. */
   readonly many: RuleMatch[][];
   readonly plans: Plan[];
-  /** Entries met → index of the plan. */
+  /** Names of met entries → index of the plan. */
   readonly planIndexes: Map<string, number>;
   readonly memo: HostMemo;
 }
 
-/** `memo`: one that an earlier matcher no longer needs. */
+/** `memo` may come from an earlier matcher that no longer needs it. */
 export function createMatcher(matches: readonly RuleMatch[], memo: HostMemo): Matcher {
   clearHostMemo(memo);
   return {
@@ -88,7 +91,7 @@ export function createMatcher(matches: readonly RuleMatch[], memo: HostMemo): Ma
   };
 }
 
-/** Puts at most so many more rules into the index; true: all are in. */
+/** Indexes at most `most` more rules; returns true once all are indexed. */
 export function indexRules(matcher: Matcher, most: number): boolean {
   const { matches, many } = matcher;
   if (matcher.indexed === matches.length) return true;
@@ -115,7 +118,7 @@ function indexRule({ hosts, domains, anchored, many, others }: Matcher, match: R
   else listIn(anchored, host, match, many);
 }
 
-/** Any host or pattern comes before a rule that asks for none. */
+/** Any rule with a host or pattern precedes a rule without conditions. */
 function allOf(matches: readonly RuleMatch[]): number {
   const first = matches[0];
   if (first === undefined || !isFree(first)) return NO_RULE;
@@ -125,19 +128,19 @@ function allOf(matches: readonly RuleMatch[]): number {
   return first.order;
 }
 
-/** The place of the rule that takes a parsed row, or NO_RULE. */
+/** The order of the rule that takes a parsed row, or NO_RULE. */
 export function matchRow(matcher: Matcher, rows: Rows, row: number): number {
   return matchPlan(matcher, planOf(matcher, rowHostText(rows, row)), rows, row);
 }
 
-/** The place of the rule that takes every URL under a plan, NO_RULE where none takes any; undefined: it depends. */
+/** The order of the rule that takes every URL of a plan, NO_RULE if none takes any; undefined if it depends on the URL. */
 export function soleOfPlan({ plans }: Matcher, index: number): number | undefined {
   const first = (plans[index] as Plan)[0];
   if (first === undefined) return NO_RULE;
   return isFree(first) ? first.order : undefined;
 }
 
-/** The place of the rule of a plan that takes a parsed row, or NO_RULE. */
+/** The order of the plan's rule that takes a parsed row, or NO_RULE. */
 export function matchPlan(matcher: Matcher, index: number, rows: Rows, row: number): number {
   const plan = matcher.plans[index] as Plan;
   const scheme = rowIsHttps(rows, row) ? SCHEME_HTTPS : SCHEME_HTTP;
@@ -164,7 +167,7 @@ export function matchUrl(matcher: Matcher, url: string, host: string): number {
   return NO_RULE;
 }
 
-/** The plan of a host, by its index. O(labels). */
+/** The index of a host's plan. O(labels). */
 export function planOf(matcher: Matcher, host: string): number {
   indexRules(matcher, Number.POSITIVE_INFINITY);
   const { hosts, domains, anchored, planIndexes, plans } = matcher;
@@ -177,7 +180,7 @@ export function planOf(matcher: Matcher, host: string): number {
   }
   if (domains.size > 0) {
     meet(met, domains, "d", bare);
-    // An address has no domains above it.
+    // An IP address has no parent domains.
     const isName = !bare.startsWith("[") && !/\.[0-9]+$/.test(bare);
     for (let dot = bare.indexOf("."); isName && dot >= 0; dot = bare.indexOf(".", dot + 1)) {
       meet(met, domains, "d", bare.slice(dot + 1));
@@ -193,13 +196,13 @@ export function planOf(matcher: Matcher, host: string): number {
   const index = plans.length;
   const first = lists[0];
   if (first === undefined) plans.push(rest);
-  // What stands behind a rule that takes everything is never asked: most hosts meet one such, and share its list.
+  // Rules after one that takes everything are never tried. Most hosts meet one such rule and share its list.
   else plans.push(isFirstFree(first) ? first : untilFree([...lists.flat(), ...rest]));
   planIndexes.set(name, index);
   return index;
 }
 
-/** What a host meets among the entries of the rules: their candidates, and a name for all of it. */
+/** The entries of rules that a host meets: their candidates, and a name for the combination. */
 interface Met {
   readonly lists: Plan[];
   name: string;
@@ -216,14 +219,14 @@ function listOf(own: RuleMatch | RuleMatch[]): RuleMatch[] {
   return Array.isArray(own) ? own : [own];
 }
 
-/** A host without its port, and without the dot that a rooted name ends in. */
+/** A host without its port and without the final dot of a rooted name. */
 function bareName(host: string): string {
   const colon = host.indexOf(":", host.startsWith("[") ? host.indexOf("]") : 0);
   const name = colon < 0 ? host : host.slice(0, colon);
   return name.endsWith(".") ? name.slice(0, -1) : name;
 }
 
-/** What stands behind a rule that takes everything is never asked. */
+/** The plan up to the first rule that takes everything: later rules are never tried. */
 function untilFree(plan: RuleMatch[]): RuleMatch[] {
   const free = plan.findIndex(isFree);
   return free < 0 ? plan : plan.slice(0, free + 1);
@@ -241,7 +244,7 @@ function bySpecificity(a: RuleMatch, b: RuleMatch): number {
   return b.patternText.length - a.patternText.length || a.order - b.order;
 }
 
-/** Lists a rule under an entry; `many` are the lists that hold several, and want sorting. */
+/** Adds a rule to an entry's list; lists that now hold two rules are added to `many`, to be sorted. */
 function listIn(lists: Lists, entry: string, match: RuleMatch, many: RuleMatch[][]): void {
   const before = lists.get(entry);
   if (before === undefined) lists.set(entry, match);

@@ -1,7 +1,6 @@
 /**
- * Room `src/url/parsing`: the bytes of a URL, before any policy: serialisation, IDNA, percent-encoding, registrable
- * domains, seed templates. The kernel does the common case; this is its readable twin and the parser of the rest. Pure
- * functions.
+ * Room `src/url/parsing`: the bytes of a URL, before any policy: serialisation, IDNA, percent-encoding, registrable domains, seed
+ * templates. The kernel parses the common case; this is its readable twin and parses the rest. Pure functions.
  */
 
 /**
@@ -13,10 +12,9 @@
  *                     hostStart    │    pathStart    fragmentStart
  *                                  portStart   queryStart
  *
- * Only what the platforms agree on is left to `new URL()`: slashes, ports, user info, IPv4 and
- * IPv6, most percent-encoding. Hosts are made in idna-host.ts; paths are repaired here where a
- * platform's parser is old or wrong. A digest over fuzzed text in the tests holds the versions
- * together.
+ * Only what all platforms agree on is left to `new URL()`: slashes, ports, user info, IPv4 and IPv6, most percent-encoding. Hosts are made
+ * in idna-host.ts; paths are repaired here where a platform's parser is old or wrong. Tests compare a digest over fuzzed text across
+ * Node versions.
  *
  * I1  href is ASCII and parses to itself.
  * I2  hostStart + hostLength = pathStart ≤ queryStart ≤ fragmentStart ≤ href.length.
@@ -30,13 +28,13 @@ export const CANONICAL_VERSION = `1+tr46-${TR46_VERSION}`;
 /** Default of `maxUrlBytes`. */
 export const URL_BYTES_MAX = 8192;
 
-/** Why a string is no URL for a crawler: BATCH_INVALID, BATCH_SCHEME or BATCH_TOO_LONG. */
+/** Why a string is not a URL that can be crawled: BATCH_INVALID, BATCH_SCHEME or BATCH_TOO_LONG. */
 type RejectCode = typeof BATCH_INVALID | typeof BATCH_SCHEME | typeof BATCH_TOO_LONG;
 
-/** A parsed URL; the fields mean what the row words of layout/calls/url-batch.ts mean. */
+/** A parsed URL; its fields have the meaning of the row words of layout/calls/url-batch.ts. */
 export interface ParsedUrl {
   readonly href: string;
-  /** Where the profiles `url` and `w3lib` start: the pushed string, or href if there was a base. */
+  /** The input of profiles `url` and `w3lib`: the pushed string, or href if there was a base. */
   readonly pushed: string;
   readonly hostStart: number;
   readonly hostLength: number;
@@ -49,7 +47,7 @@ export interface ParsedUrl {
   readonly address: boolean;
 }
 
-/** Replaces a host that the platform's parser must not see. */
+/** Stands in for a host that the platform's parser must not see. */
 const PLACEHOLDER = "h";
 
 /** Where the fragment begins after the placeholder: "http://h/". */
@@ -59,7 +57,7 @@ const SINGLE_DOT = /^(?:\.|%2e)$/i;
 const DOUBLE_DOT = /^(?:\.|%2e){2}$/i;
 const SCHEME = /^([a-z][a-z0-9+.-]*):/i;
 
-/** Parses a pushed string, against `base` when there is one. Total: never throws. */
+/** Parses a pushed string, against `base` if there is one. Never throws. */
 export function parseUrl(
   raw: string,
   base: ParsedUrl | undefined,
@@ -112,7 +110,7 @@ interface Range {
   readonly end: number;
 }
 
-/** Range of the host in the text; undefined: the text is relative to the base. */
+/** Range of the host in the text; undefined if the text is relative to the base. */
 function findHost(
   text: string,
   scheme: string | undefined,
@@ -130,7 +128,7 @@ function findHost(
   return { start, end: indexOfAny(text, ":", start, authorityEnd) };
 }
 
-/** The text with its host converted by idna-host.ts, so that the platform sees no host that it would check itself. */
+/** The href with its host converted by idna-host.ts. The platform's parser never sees a host that it would check by its own table. */
 function hrefWithHost(text: string, host: Range, base: ParsedUrl | undefined): string | undefined {
   const baseHref = base === undefined ? undefined : withHostname(base.href, PLACEHOLDER);
   const rawHost = text.slice(host.start, host.end);
@@ -143,12 +141,12 @@ function hrefWithHost(text: string, host: Range, base: ParsedUrl | undefined): s
   return href !== undefined && isHidden ? withHostname(href, ascii) : href;
 }
 
-/** A relative text: the base lends its host, which the platform does not get to see. */
+/** The href of a relative text. The base's host is added afterwards, so that the platform's parser does not see it. */
 function hrefFromBase(text: string, base: ParsedUrl | undefined): string | undefined {
   if (base === undefined) return undefined;
   const reference = text.replace(SCHEME, "");
   if (reference === "" || reference.startsWith("#")) {
-    // All but the fragment is the base's, an empty query too; the platforms do not agree on that one.
+    // All but the fragment comes from the base, an empty query too; platforms disagree on the empty query.
     const fragment = platformHref(`http://${PLACEHOLDER}/${reference}`, undefined);
     return base.href.slice(0, base.fragmentStart) + (fragment?.slice(FRAGMENT_AT) ?? "");
   }
@@ -176,8 +174,8 @@ function platformHref(text: string, baseHref: string | undefined): string | unde
 }
 
 /**
- * What older platforms leave undone in a path: Node 20 and 22 keep `^` raw, which the Standard took
- * into the path percent-encode set in 2023, and leave dot segments alone in paths like `/a/.b/..`.
+ * Repairs paths of older platforms: Node 20 and 22 leave `^` raw, which the Standard added to the path percent-encode set in 2023, and do
+ * not resolve dot segments in paths like `/a/.b/..`.
  */
 function repairedPath(path: string): string {
   const segments = path.slice(1).split("/");
@@ -191,7 +189,7 @@ function repairedPath(path: string): string {
   return `/${kept.join("/").replaceAll("^", "%5E")}`;
 }
 
-/** Leading and trailing C0 controls and spaces go, tabs and newlines go everywhere. */
+/** Removes C0 controls and spaces at both ends, and tabs and newlines everywhere. */
 function withoutControls(text: string): string {
   let start = 0;
   let end = text.length;
@@ -204,7 +202,7 @@ function isSlash(character: string | undefined): boolean {
   return character === "/" || character === "\\";
 }
 
-/** The first place in [start, end) that holds one of the characters, else end. */
+/** The first index in [start, end) that holds one of the characters, else end. */
 function indexOfAny(text: string, characters: string, start: number, end: number): number {
   for (let i = start; i < end; i++) if (characters.includes(text[i] as string)) return i;
   return end;

@@ -1,8 +1,8 @@
-/** The host of a URL as the owner and its workers name it: from its text alone, so that all threads agree. */
+/** The host of a URL, from its text alone, so that the owner and its workers agree. */
 
 /**
- * Host with port of a URL that a lease carries: after the scheme and any user info, before path, query or
- * fragment. A key of profile w3lib may still name the port that its scheme has anyway.
+ * Host with port of a URL that a lease carries: the part after the scheme and any user info, before path, query or fragment. A key of
+ * profile w3lib may contain the scheme's default port, which is removed.
  */
 export function hostOfUrl(url: string): string {
   const start = url.indexOf("//") + 2;

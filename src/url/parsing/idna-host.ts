@@ -1,14 +1,14 @@
 /**
- * Hosts as the URL Standard has them, with the IDNA table pinned to npm tr46 instead of the
- * platform's, so that one host has one spelling on every Node version.
+ * Hosts in the URL Standard's form. The IDNA table is pinned to npm tr46 instead of the platform's, so that a host has the same spelling on
+ * every Node version.
  *
  *   raw host ─▶ percent-decode ─▶ ASCII ─────▶ lower case ──┐
  *                      └────────▶ non-ASCII ─▶ tr46 6.0.0 ──┴▶ forbidden? ─▶ ASCII host
  *
- * I1  The answer is ASCII, lower-case, not empty, and free of forbidden domain code points.
- * I2  The time for a host is bounded, whatever it holds.
- * I3  A host that ends in a number is an IPv4 address or no host; the address itself is read by
- *     the platform's parser, which is the same on every version.
+ * I1  The result is ASCII, lower-case, not empty, and free of forbidden domain code points.
+ * I2  The time per host is bounded for every input.
+ * I3  A host that ends in a number is an IPv4 address or invalid. The platform's parser, which is the same on every version, reads the
+ *     address.
  */
 import tr46 from "tr46";
 
@@ -26,8 +26,8 @@ const TR46_OPTIONS = {
 };
 
 /**
- * Longest non-ASCII host, in UTF-16 units. No DNS name has more than 253 bytes, and tr46 takes
- * time that grows with the square of a label's length: 40 ms for 8 KiB, a way to stall us.
+ * Longest non-ASCII host, in UTF-16 units. DNS names have at most 253 bytes, and tr46's time grows with the square of a label's length: 40
+ * ms for 8 KiB, which would allow an attack.
  */
 const IDNA_HOST_LENGTH_MAX = 1024;
 
@@ -39,8 +39,8 @@ const IDNA_LABEL = /(?:^|\.)xn--/i;
 const IPV4_LAST_LABEL = /(?:^|\.)(?:[0-9]+|0x[0-9a-f]*)\.?$/;
 
 /**
- * Code points younger than Unicode 15.0 (Node 20.0) that take part in normalisation: tr46 asks the
- * platform for NFC, and only there could two Node versions differ. Hosts that hold one are refused.
+ * Code points newer than Unicode 15.0 (Node 20.0) that take part in normalisation. tr46 uses the platform's NFC, the only step in which two
+ * Node versions could differ. Hosts that contain one are refused.
  */
 const YOUNG_MARKS = new RegExp(
   [
@@ -98,7 +98,7 @@ function percentDecoded(text: string): string {
   return decoder.decode(target.subarray(0, size));
 }
 
-/** The value of a hex digit's byte; −1: not one. */
+/** The value of a byte that is a hex digit, else −1. */
 export function hexValue(byte: number | undefined): number {
   if (byte === undefined) return -1;
   if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;

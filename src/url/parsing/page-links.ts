@@ -5,8 +5,8 @@ const BLANK_MAX = 0x20;
 const DEAD_LINK = /^(?:#?[\x00-\x20]*$|javascript\s*[:;]|void\s*\()/i;
 
 /**
- * Whether a link is known to lead nowhere before anything is parsed. Blanks in front are passed over here: two runs of
- * them in one expression would take time that grows with the square of what a page wrote.
+ * Whether a link is known to be useless without parsing it. Leading blanks are skipped here: two runs of them in one expression
+ * would take time that grows with the square of their length.
  */
 export function isDeadLink(href: string): boolean {
   let start = 0;
@@ -17,8 +17,8 @@ export function isDeadLink(href: string): boolean {
 const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
 
 /**
- * A link of a page as an absolute URL. One that has a scheme, is known to lead nowhere, or can not be resolved is
- * returned as it is: who pushes it gets the verdict on that.
+ * A link of a page as an absolute URL. A link that has a scheme, is useless or cannot be resolved is returned unchanged; pushing it leads
+ * to its verdict.
  */
 export function absoluteLink(link: string, base: string): string {
   if (link.startsWith("https://") || link.startsWith("http://")) return link;
@@ -30,7 +30,7 @@ export function absoluteLink(link: string, base: string): string {
   }
 }
 
-/** The same of a list: the list itself where all of it is absolute, after a look at each. */
+/** The absolute URLs of a list of links; returns the same list if all are absolute already. */
 export function absoluteLinks(links: readonly string[], base: string): readonly string[] {
   for (let at = 0; at < links.length; at++) {
     const link = links[at] as string;

@@ -3,7 +3,7 @@
  *
  *   %7e, %41      a triple that names an unreserved byte    ─▶ that byte: ~, A
  *   %c3, %2f      any other triple                          ─▶ upper-case digits: %C3, %2F
- *   %, %z1, 100%  a `%` without two hex digits behind it    ─▶ %25, and reading continues after it
+ *   %, %z1, 100%  a `%` without two hex digits after it    ─▶ %25, and reading continues after it
  *
  * I1  normalizePercent(normalizePercent(x)) = normalizePercent(x).
  */
@@ -11,10 +11,10 @@
 const TRIPLE_OR_PERCENT = /%(?:[0-9a-f]{2})?/gi;
 const UNRESERVED = /^[A-Za-z0-9._~-]$/;
 
-/** A name that has but one spelling. */
+/** A name with only one spelling. */
 const PLAIN_NAME = /^[A-Za-z0-9._~-]*$/;
 
-/** What the serialiser of a query encodes, and `& =`, which can not be part of a name there. */
+/** The characters that the serialiser of a query encodes, and `& =`, which cannot be part of a name there. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the percent-encode set has them.
 const NOT_IN_NAME = /[\x00-\x20"#&'<=>\x7f-\u{10ffff}]/gu;
 
@@ -28,7 +28,7 @@ export function normalizePercent(text: string): string {
   });
 }
 
-/** A parameter's name as a user writes it, in the bytes of a serialised query after step 3. */
+/** A parameter's name as a user writes it, in the form of a serialised query after step 3. */
 export function encodeParamName(text: string): string {
   if (PLAIN_NAME.test(text)) return text;
   return normalizePercent(text.toWellFormed().replace(NOT_IN_NAME, encodeCharacter));
@@ -40,7 +40,7 @@ function encodeCharacter(character: string): string {
   return encoded;
 }
 
-/** The triple of one byte. */
+/** The percent-encoded triple of a byte. */
 export function percentByte(byte: number): string {
   return `%${byte.toString(16).toUpperCase().padStart(2, "0")}`;
 }

@@ -1,10 +1,10 @@
 /**
- * The registrable domain of a host: its public suffix and one label more, by the Public Suffix
- * List with its private section, as the URL Standard has it (`alice.github.io` is its own).
+ * The registrable domain of a host: its public suffix plus one label, by the Public Suffix List with its private section, as in the URL
+ * Standard (`alice.github.io` is a domain of its own).
  *
  *   a.b.example.co.uk:8443 ─▶ example.co.uk     ports are ignored
  *   127.0.0.1, [::1]       ─▶ itself            an address has no domain
- *   a.intra.corp           ─▶ intra.corp        unknown suffixes: one label, the list's default rule
+ *   a.intra.corp           ─▶ intra.corp        unknown suffix: the last label, the list's default rule
  *   localhost              ─▶ itself            one label alone
  *   co.uk                  ─▶ itself            a suffix alone
  */
@@ -13,12 +13,12 @@ import { endsInNumber } from "./idna-host.ts";
 
 const TLDTS_OPTIONS = {
   allowPrivateDomains: true,
-  // Hosts come from a parser already; underscores and long labels are hosts to the web.
+  // Hosts were already parsed; on the web, names with underscores and long labels are hosts.
   validateHostname: false,
   extractHostname: false,
 };
 
-/** The registrable domain of a serialised host, with or without a port. Total. */
+/** The registrable domain of a serialised host, with or without a port. Never throws. */
 export function registrableDomain(host: string): string {
   if (host.startsWith("[")) return host.slice(0, host.indexOf("]") + 1) || host;
   const colon = host.indexOf(":");

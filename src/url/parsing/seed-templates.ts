@@ -1,14 +1,14 @@
 /**
- * Seed templates: one text that stands for many URLs.
+ * Seed templates: one string that stands for many URLs.
  *
  *   http://x/list_#.html#1#300#1    prefix # suffix # min # max # step, all of them inclusive
- *   http://x/[1-3]/[01-12]          ranges; several of them give every combination
+ *   http://x/[1-3]/[01-12]          ranges; several of them produce every combination
  *
- * The last range runs fastest. A range from more to less is empty, and so is the whole. A first
- * number with zeros in front sets the width: [01-12] gives 01, 02 … 12. Brackets that hold no
- * range (`[::1]`, `?a[]=1`) and a lone `#` are text like any other.
+ * The last range varies fastest. A range from a larger to a smaller number is empty, and so is the whole template. Leading zeros of the
+ * first number set the width: [01-12] produces 01, 02 … 12. Brackets without a range (`[::1]`, `?a[]=1`) and a lone `#` are plain
+ * text.
  *
- * I1  Nothing is expanded before it is asked for; the template is checked at the call.
+ * I1  URLs are produced one at a time, when they are read; the template is checked at the call.
  */
 import { misuse } from "../../base/errors.ts";
 
@@ -19,13 +19,13 @@ interface SeedRange {
   readonly width: number;
 }
 
-/** Texts and ranges in turn; the first and the last are texts. */
+/** Texts and ranges in turn, beginning and ending with a text. */
 interface Seed {
   readonly texts: readonly string[];
   readonly ranges: readonly SeedRange[];
 }
 
-/** Most URLs of one template: more is a mistake, and would never end. */
+/** Most URLs of one template: more is taken for a mistake. */
 const SEED_URLS_MAX = 1_000_000_000;
 
 const TEMPLATE_LENGTH_MAX = 65_536;
@@ -33,7 +33,7 @@ const RANGE = /\[(\d+)-(\d+)\]/g;
 const INTEGER = /^\d+$/;
 
 /**
- * The URLs of a template, one by one: costs one URL at a time. Throws `ARGUMENT_INVALID` for a wrong template.
+ * The URLs of a template, produced one at a time: costs no memory for those that are not read yet. Throws `ARGUMENT_INVALID` for a wrong template.
  *
  * @example
  * [...expandSeed("https://example.org/page/[1-3]")]; // …/page/1, …/page/2, …/page/3
@@ -44,7 +44,7 @@ export function expandSeed(template: string): Iterable<string> {
     throw bad(template, `a string of at most ${TEMPLATE_LENGTH_MAX} characters`);
   const seed = parseSeed(template);
   const counts = seed.ranges.map(rangeCount);
-  // Checked separately: the product of the others may be Infinity, and Infinity × 0 is NaN.
+  // Checked first: the product of the other counts may be Infinity, and Infinity × 0 is NaN.
   const count = counts.includes(0) ? 0 : counts.reduce((product, each) => product * each, 1);
   if (count > SEED_URLS_MAX) throw bad(template, `at most ${SEED_URLS_MAX} URLs, not ${count}`);
   return { [Symbol.iterator]: () => (count === 0 ? [].values() : expand(seed)) };

@@ -1,4 +1,4 @@
-/** The part of npm tr46 that this room uses; the package carries no types of its own. */
+/** The part of npm tr46 that this room uses; the package ships no types. */
 declare module "tr46" {
   export interface Tr46Options {
     checkBidi?: boolean;

@@ -93,7 +93,7 @@ export class WorkerPool {
     const onFault = (cause: unknown): void => this.#faulted(cause);
     const isKept = (id: number): boolean => {
       const those = [...this.#members].filter(({ isRetired }) => isRetired);
-      return !those.some(({ seat }) => seat.words[SEAT_THREAD_WORD] === id + 1);
+      return !those.some(({ seat }) => threadWord(seat) === id + 1);
     };
     this.#shared = new PoolThreads({ resourceLimits, workerData, isKept, onFault });
     this.#hub.onStuck = (seat) => this.#kill(seat);
@@ -363,12 +363,17 @@ export class WorkerPool {
   }
 
   #threadOf({ seat }: Member): Worker | undefined {
-    return this.#shared.at((seat.words[SEAT_THREAD_WORD] as number) - 1);
+    return this.#shared.at(threadWord(seat) - 1);
   }
 }
 
 function hasSat({ seat }: Member): boolean {
-  return seat.words[SEAT_THREAD_WORD] !== 0;
+  return threadWord(seat) !== 0;
+}
+
+/** The thread at a seat, noted before anything could write over the word; else by the word. */
+function threadWord({ thread, words }: Seat): number {
+  return thread || (words[SEAT_THREAD_WORD] as number);
 }
 
 /** For a frontier on another thread `share` returns a promise, and the hub is there. */

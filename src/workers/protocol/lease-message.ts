@@ -57,6 +57,7 @@ export interface LeaseExtras {
   readonly b?: Uint8Array;
   readonly h?: Record<string, string>;
   readonly n?: string;
+  readonly u?: string;
   readonly d?: unknown;
   readonly r?: number;
   /** The fingerprint, where a worker cannot make it. */

@@ -2,6 +2,8 @@
  * Link facts, owner to worker: what a worker needs to decide about links by itself. An immutable set of rules, sent whole
  * to every seat; valid while the shared memory's generation (layout/threads/worker-seats.ts) is the one that it names.
  */
+import { InvariantError } from "../../base/errors.ts";
+import { compileUrlPattern, type UrlPattern } from "../../base/pattern/url-pattern.ts";
 import { MESSAGE_LINK_FACTS } from "../../layout/threads/worker-messages.ts";
 import type { RuleMatch } from "../../url/matching/rule-matcher.ts";
 import type { NormalPolicy } from "../../url/keys/key-policy.ts";
@@ -68,7 +70,7 @@ export function unpackLinkFacts(packed: Uint8Array): LinkFacts {
   return {
     rules: rules.map(({ match, flags, ...rule }) => {
       const { patternText } = match;
-      const pattern = patternText === "" ? undefined : new RegExp(patternText, flags);
+      const pattern = patternText === "" ? undefined : patternOf(patternText, flags);
       return { ...rule, match: { ...match, pattern } };
     }),
     // msgpack turns undefined into null.
@@ -78,4 +80,11 @@ export function unpackLinkFacts(packed: Uint8Array): LinkFacts {
         : { ...policy, keepParams: policy.keepParams ?? undefined, keyOf: undefined },
     secret,
   };
+}
+
+/** The owner compiled the same text before. */
+function patternOf(text: string, flags: string): UrlPattern {
+  const compiled = compileUrlPattern(text, flags);
+  if (typeof compiled === "string") throw new InvariantError(`a pattern of the owner: ${compiled}`);
+  return compiled;
 }

@@ -29,7 +29,7 @@ import {
 } from "../../layout/threads/worker-seats.ts";
 import { unpark } from "../../memory/parking.ts";
 import { createSeenFilter, filterBytes } from "../../structures/threads/seen-filter.ts";
-import { createSpscLane, type LanePlace } from "../../structures/threads/spsc-lane.ts";
+import { createSpscLane, isSpscLane, type LanePlace } from "../../structures/threads/spsc-lane.ts";
 import type { NormalPolicy } from "../../url/keys/key-policy.ts";
 
 export type { NormalPolicy };
@@ -106,6 +106,14 @@ export function resetLanes(memory: SharedArrayBuffer, seat: number): void {
     createSpscLane(lanePlace(memory, seat, each), LANE_SLOTS);
   }
   createSpscLane(inboundPlace(memory, seat), INBOUND_SLOTS);
+}
+
+/** Whether the lanes of a seat are where they are: nothing has written over their headers. */
+export function areLanesWhole(memory: SharedArrayBuffer, seat: number): boolean {
+  for (let each = 0; each < LANE_CLASSES; each++) {
+    if (!isSpscLane(lanePlace(memory, seat, each), LANE_SLOTS)) return false;
+  }
+  return isSpscLane(inboundPlace(memory, seat), INBOUND_SLOTS);
 }
 
 /** Notifies all seats that the owner has died: no worker decides, and no result is read. Called by a thread that detected it. */

@@ -38,26 +38,20 @@ import {
   filterHas,
   type SeenFilter,
 } from "../../structures/threads/seen-filter.ts";
-import { batchAdmit, batchLoad, batchParse, createUrlBatch } from "../../url/batch/url-batch.ts";
+import {
+  batchAdmit,
+  batchLoad,
+  batchParse,
+  createUrlBatch,
+  NO_TARGET,
+} from "../../url/batch/url-batch.ts";
 import type { UrlBatch } from "../../url/batch/batch-memory.ts";
 import { batchSettle } from "../../url/batch/key-and-hash.ts";
-import {
-  createHostMemo,
-  type HostMemo,
-  keepHostMemo,
-  MATCH_PLAN,
-  MATCH_UNKNOWN,
-  matchHosts,
-} from "../../url/matching/host-memo.ts";
-import {
-  createMatcher,
-  matchPlan,
-  type Matcher,
-  NO_RULE,
-  planOf,
-} from "../../url/matching/rule-matcher.ts";
+import { createHostMemo, type HostMemo } from "../../url/matching/host-memo.ts";
+import { matchRows } from "../../url/matching/match-rows.ts";
+import { createMatcher, type Matcher, NO_RULE } from "../../url/matching/rule-matcher.ts";
 import type { NormalPolicy } from "../../url/keys/key-policy.ts";
-import { type Rows, rowHostText, rowStatus, setRowStatus } from "../../url/batch/row-fields.ts";
+import type { Rows } from "../../url/batch/row-fields.ts";
 import type { CrewHandle } from "../protocol/shared-memory.ts";
 import type { LinkFacts, LinkRule } from "../protocol/link-facts-message.ts";
 import type { PushAnswer } from "./worker-lease.ts";
@@ -189,31 +183,15 @@ export function filterLinks(
 /** Prepares the loaded rows as the owner would: a status, and a hash where identities are decided here. */
 function prepareRows(linkFilter: LinkFilter, depth: number): void {
   const { batch, policy, sole } = linkFilter;
-  if (sole === undefined || policy === undefined) batchParse(batch);
-  if (sole === undefined) matchLinks(linkFilter, depth);
-  if (policy === undefined) return;
-  if (sole === undefined) batchSettle(batch, policy, () => policy, 0);
-  else batchAdmit(batch, policy, 0);
-}
-
-/** Sets the status of rows that no rule takes, or none at this depth. */
-function matchLinks(
-  { matcher, memo, numbers, rows, rules, batch }: LinkFilter,
-  depth: number,
-): void {
-  if (matchHosts(memo, rows, numbers, depth) === 0) return;
-  const at = numbers >> 2;
-  for (let row = 0; row < batch.count; row++) {
-    if (rowStatus(rows, row) !== BATCH_OK) continue;
-    let number = rows.kernel.region.views.u32[at + row] as number;
-    if (number === MATCH_UNKNOWN) {
-      number = MATCH_PLAN + planOf(matcher, rowHostText(rows, row));
-      keepHostMemo(memo, rows, row, number);
-    }
-    const order = matchPlan(matcher, number - MATCH_PLAN, rows, row);
-    if (order === NO_RULE) setRowStatus(rows, row, BATCH_NO_RULE);
-    else if (depth > (rules[order] as LinkRule).maxDepth) setRowStatus(rows, row, BATCH_TOO_DEEP);
+  const parsed = sole === undefined || policy === undefined ? batchParse(batch) : undefined;
+  if (sole === undefined) {
+    const { matcher, numbers, rows, rules } = linkFilter;
+    const maxDepthOf = (order: number): number => (rules[order] as LinkRule).maxDepth;
+    matchRows({ matcher, numbers, numberOf: () => 0, maxDepthOf }, rows, batch.count, depth);
   }
+  if (policy === undefined) return;
+  if (parsed !== undefined) batchSettle(parsed, policy, () => policy, NO_TARGET);
+  else batchAdmit(batch, policy, NO_TARGET);
 }
 
 /** @hot */

@@ -96,6 +96,11 @@ export class WorkerLease<Data = unknown> implements LeaseFields<Data>, Disposabl
     return this.extras.n;
   }
 
+  /** As `Lease.hostKey`. */
+  get hostKey(): string | undefined {
+    return this.extras.u;
+  }
+
   /** As `Lease.redirects`. */
   get redirects(): number {
     return this.extras.r ?? 0;
@@ -151,7 +156,7 @@ export class WorkerLease<Data = unknown> implements LeaseFields<Data>, Disposabl
     this.seatClient.redirect(this, url, change);
   }
 
-  /** Moves the deadline to this many milliseconds from now. */
+  /** Moves the deadline by this many milliseconds, later than it was. */
   extend(ms: number): void {
     this.seatClient.extend(this, ms);
   }

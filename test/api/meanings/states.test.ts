@@ -71,6 +71,8 @@ const CALLS: ReadonlyArray<readonly [string, Act, unknown, unknown, unknown]> = 
   ["push", ({ frontier }) => frontier.push(C).status, "accepted", "accepted", "closed"],
   ["pushMany", ({ frontier }) => frontier.pushMany([C]).accepted, 1, 1, 0],
   ["pushFrom", ({ frontier }) => frontier.pushFrom([C]).then((all) => all.accepted), 1, 1, SHUT],
+  ["put", ({ frontier }) => frontier.put(C).status, "done", "done", "closed"],
+  ["put of a lease", ({ frontier }) => frontier.put(A).status, "leased", "leased", "closed"],
   ["poll", ({ frontier }) => frontier.poll()?.url, B, undefined, undefined],
   ["pollMany", ({ frontier }) => urls(frontier.pollMany(9)), B, "", ""],
   ["take", ({ frontier }) => frontier.take().then(urls), B, "waits", ""],

@@ -21,7 +21,7 @@ describe("completion", () => {
     ["cr", "crawl"],
     [
       "",
-      "crawl demo explain identity stats peek failed visited export import requeue verify compact bench completion",
+      "crawl demo explain identity stats peek failed visited export import requeue verify compact serve bench completion",
     ],
     ["crawl --max-p", "--max-pages"],
     ["demo --ho", "--hosts"],

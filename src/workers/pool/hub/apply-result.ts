@@ -11,8 +11,8 @@ import {
   MESSAGE_RETRY,
   MESSAGE_SEND,
 } from "../../../layout/threads/worker-messages.ts";
-import { unpack } from "../../protocol/message-values.ts";
 import type { ResultMessage } from "../../protocol/result-message.ts";
+import { readExtras } from "./check-message.ts";
 import type { OwnedLease, OwnerPort, Pushed } from "./owner-port.ts";
 import type { Seat } from "./worker-seat.ts";
 
@@ -34,14 +34,17 @@ interface Extras {
 
 const NO_EXTRAS: Extras = Object.freeze({});
 
-/** Returns false when the message could not be applied for want of disk or memory, and must be tried again. */
+/**
+ * Returns false when the message could not be applied for want of disk or memory, and must be tried again. Throws RingFault when its
+ * extras cannot be read.
+ */
 export function applyResult(port: OwnerPort, seat: Seat, message: ResultMessage): boolean {
-  const extras = message.extras === undefined ? NO_EXTRAS : (unpack(message.extras) as Extras);
+  const extras = message.extras === undefined ? NO_EXTRAS : (readExtras(message.extras) as Extras);
   if (message.kind === MESSAGE_PUSH) return applyPush(port, message, extras);
   const entry = seat.entries.get(message.id);
   if (message.kind === MESSAGE_FAULT) {
     const cause = causeOf(extras);
-    const { stage = "handler" } = extras;
+    const stage = typeof extras.stage === "string" ? extras.stage : "handler";
     const url = entry?.lease.url;
     port.fault({ kind: "handler", stage, cause, ...(url === undefined ? {} : { url }) });
     return true;
@@ -113,8 +116,8 @@ function settle(
 
 function applyPush(port: OwnerPort, message: ResultMessage, extras: Extras): boolean {
   const { links, dropped } = message;
-  const list = extras.requests === undefined ? links : [...links, ...extras.requests];
   try {
+    const list = extras.requests === undefined ? links : [...links, ...extras.requests];
     if (list.length > 0 && isRefusedByDisk(port.pushMany(list))) return false;
     port.countDropped(dropped);
   } catch (cause) {
@@ -136,9 +139,9 @@ export function isFull(cause: unknown): boolean {
   return cause instanceof FrontierError && (cause.code === "DISK_FULL" || isMemoryFull(cause));
 }
 
-function causeOf({ name, message = "", stack }: Extras): Error {
-  const cause = new Error(message);
-  if (name !== undefined) cause.name = name;
-  if (stack !== undefined) cause.stack = stack;
+function causeOf({ name, message, stack }: Extras): Error {
+  const cause = new Error(typeof message === "string" ? message : "");
+  if (typeof name === "string") cause.name = name;
+  if (typeof stack === "string") cause.stack = stack;
   return cause;
 }

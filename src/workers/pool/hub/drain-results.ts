@@ -10,6 +10,8 @@
  *   I2  The bytes of a batch belong to the ring: the batch is flushed before any room of the ring is freed.
  *   I3  A message that could not be applied is held, and its entry stays in the seat's: nothing is lost for want of disk.
  *       While a seat holds any, its ring is not read, and fills up.
+ *   I5  A message is checked before anything of it is applied (check-message.ts). One that cannot be is the end of its worker: what was
+ *       published before it counts, its ring is not read any more, and the hub removes the worker.
  *   I4  A result is counted as work before it is applied, so that a turn is bounded by its work and not by the clock
  *       alone. One result is never split: it is one entry of the journal.
  */
@@ -28,7 +30,9 @@ import {
   readResult,
   resultId,
 } from "../../protocol/result-message.ts";
+import { RingFault } from "../../../structures/threads/ring-fault.ts";
 import { applyResult, isFull } from "./apply-result.ts";
+import { checkMessage } from "./check-message.ts";
 import type { OwnedLease, OwnerPort } from "./owner-port.ts";
 import type { Seat } from "./worker-seat.ts";
 
@@ -62,8 +66,20 @@ export class ResultDrain {
     this.#port = port;
   }
 
-  /** Takes results out of a seat's ring until they are `most` work, of which the last may exceed it. `flush` must follow. */
+  /**
+   * Takes results out of a seat's ring until they are `most` work, of which the last may exceed it. `flush` must follow. What cannot be
+   * ends the reading of that ring: it is the seat's fault from then on (I5).
+   */
   take(seat: Seat, most: number): Taken {
+    if (seat.fault !== undefined) return NOTHING_TAKEN;
+    try {
+      return this.#take(seat, most);
+    } catch (cause) {
+      return noteFault(seat, cause);
+    }
+  }
+
+  #take(seat: Seat, most: number): Taken {
     this.#canHarvest = this.#port.canApplyResults();
     const { inbound } = seat;
     let work = 0;
@@ -78,6 +94,7 @@ export class ResultDrain {
       // Reading a record in pieces frees the ring's room, and the batch's bytes with it (I2).
       if (next === LANE_PIECES && !this.flush()) return { isMore: false, isBlocked: true, work };
       if (!laneNext(inbound)) return { isMore: false, isBlocked: false, work };
+      checkMessage(seat, inbound.source, inbound.start, inbound.size); // I5
       work += workOf(inbound.source, inbound.start, inbound.size);
       const isApplied = this.#add(seat, inbound.source, inbound.start, inbound.size);
       laneDrop(inbound); // a message that was not applied is held
@@ -89,8 +106,12 @@ export class ResultDrain {
   /** Takes the results copied out of a dead thread's ring, which may belong to another thread by now. */
   takeLast(seat: Seat, most: number): Taken {
     this.#canHarvest = this.#port.canApplyResults();
-    const work = seat.held.length === 0 ? 0 : this.#takeHeld(seat, most);
-    return { isMore: seat.held.length > 0, isBlocked: work < 0, work };
+    try {
+      const work = seat.held.length === 0 ? 0 : this.#takeHeld(seat, most);
+      return { isMore: seat.held.length > 0, isBlocked: work < 0, work };
+    } catch (cause) {
+      return noteFault(seat, cause);
+    }
   }
 
   /** Applies the batch. Returns false when the disk is full; the seats then hold the results. */
@@ -114,12 +135,17 @@ export class ResultDrain {
     }
   }
 
-  /** Copies everything left in a ring, whose seat is about to be cleared. */
+  /** Copies everything left in a ring, whose seat is about to be cleared, up to what cannot be (I5). */
   copyUnread(seat: Seat): void {
     const { inbound } = seat;
-    while (laneNext(inbound)) {
-      seat.held.push(copyOf(inbound.source, inbound.start, inbound.size));
-      laneDrop(inbound);
+    try {
+      while (seat.fault === undefined && laneNext(inbound)) {
+        checkMessage(seat, inbound.source, inbound.start, inbound.size);
+        seat.held.push(copyOf(inbound.source, inbound.start, inbound.size));
+        laneDrop(inbound);
+      }
+    } catch (cause) {
+      noteFault(seat, cause);
     }
   }
 
@@ -187,6 +213,15 @@ export class ResultDrain {
     const copy = copyOf(bytes, this.#starts[at] as number, this.#sizes[at] as number);
     (this.#seats[at] as Seat).held.push(copy);
   }
+}
+
+const NOTHING_TAKEN: Taken = Object.freeze({ isMore: false, isBlocked: false, work: 0 });
+
+/** The ring of a seat holds what cannot be: it is not read any more (I5). */
+function noteFault(seat: Seat, cause: unknown): Taken {
+  if (!(cause instanceof RingFault)) throw cause;
+  seat.fault = cause;
+  return NOTHING_TAKEN;
 }
 
 /** Work of a result, in links (I4). */

@@ -50,7 +50,7 @@ export function fillSeats(
     const best = leastLoaded(open);
     best.room--;
     best.load++;
-    best.seat.add(lease, { isPlain: !needsPrint && port.isPlain(lease), needsPrint });
+    best.seat.add(lease, needsPrint ? "print" : port.isPlain(lease) ? "none" : "own");
   }
   return { count: leases.length, isMore: leases.length === asked && asked > 0 };
 }

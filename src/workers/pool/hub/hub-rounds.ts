@@ -38,6 +38,8 @@ interface RoundParts {
   readonly wake: () => void;
   /** Called before any worker sees a lease that goes out. */
   readonly onSome: () => void;
+  /** Called when a seat's shared memory holds what cannot be; its batched results were applied. */
+  readonly onFault: (seat: Seat) => void;
 }
 
 export class HubRounds {
@@ -86,7 +88,10 @@ export class HubRounds {
     }
     if (!this.#results.flush()) isBlocked = true;
     if (left <= 0) isMore = true; // I1: other seats may have some
-    for (const seat of seats.all) freeRing(seat);
+    for (const seat of seats.all) {
+      if (seat.fault === undefined) freeRing(seat);
+      else this.#parts.onFault(seat);
+    }
     return isBlocked ? this.#block() : isMore;
   }
 

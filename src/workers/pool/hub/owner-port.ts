@@ -21,6 +21,7 @@ export interface OwnedLease {
   readonly parent2: number;
   readonly parent3: number;
   readonly handler?: string | undefined;
+  readonly hostKey?: string | undefined;
   readonly redirects: number;
   readonly data: unknown;
   readonly fingerprint: string;

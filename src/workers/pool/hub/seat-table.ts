@@ -10,10 +10,16 @@
  *   I1  A seat is open here from the moment when the owner first sees it taken until it is cleared. Messages that its thread
  *       sends earlier wait in its lanes.
  *   I2  The state is cleared last: the next thread finds empty lanes and words.
+ *   I3  A seat that is not open is emptied when its state or its lanes are none that anybody writes: shared memory was written over.
  */
 import { FrontierError } from "../../../base/errors.ts";
-import { SHARED_SEATS, SEAT_FREE, SEAT_LEFT } from "../../../layout/threads/worker-seats.ts";
-import { sharedWords, resetLanes, seatWords } from "../../protocol/shared-memory.ts";
+import {
+  SHARED_SEATS,
+  SEAT_FREE,
+  SEAT_LEFT,
+  SEAT_TAKEN,
+} from "../../../layout/threads/worker-seats.ts";
+import { areLanesWhole, sharedWords, resetLanes, seatWords } from "../../protocol/shared-memory.ts";
 import {
   arrive,
   drawTicket,
@@ -63,7 +69,9 @@ export class SeatTable {
     for (let index = 0; index < SHARED_SEATS; index++) {
       const words = seatWords(this.#memory, index);
       const ticket = drawTicket(sharedWords(this.#memory));
-      if (claimSeat(words, ticket) && arrive(words, ticket)) return this.#open(index, true);
+      if (!claimSeat(words, ticket) || !arrive(words, ticket)) continue;
+      if (!areLanesWhole(this.#memory, index)) resetLanes(this.#memory, index); // I3
+      return this.#open(index, true);
     }
     const message = `threads: too many (expected: at most ${SHARED_SEATS} at one time)`;
     throw new FrontierError("STATE_INVALID", message);
@@ -74,6 +82,7 @@ export class SeatTable {
     const left: Seat[] = [];
     for (let index = 0; index < SHARED_SEATS; index++) {
       const state = this.#await(index, nowMs);
+      if (this.#empty(index, state)) continue;
       // A thread that came and left in between may have sent something: its seat is opened too.
       const seat = this.#list[index] ?? (isAbsent(state) ? undefined : this.#open(index, false));
       // The pool clears the seats of its own threads, once they have ended.
@@ -101,6 +110,19 @@ export class SeatTable {
   /** Makes a seat ready for the next thread. Its own thread has ended, and its published messages were copied out. */
   clear({ index, words }: Seat): void {
     this.#put(index, undefined);
+    this.#wipe(index, words);
+  }
+
+  /** Empties a seat that is not open, where what stands there cannot be (I3). Returns true when it did. */
+  #empty(index: number, state: number): boolean {
+    if (this.#list[index] !== undefined || isAbsent(state)) return false;
+    const isPossible = state === SEAT_TAKEN || state === SEAT_LEFT;
+    if (isPossible && areLanesWhole(this.#memory, index)) return false;
+    this.#wipe(index, seatWords(this.#memory, index));
+    return true;
+  }
+
+  #wipe(index: number, words: Int32Array): void {
     emptySeat(words);
     resetLanes(this.#memory, index);
     freeSeat(words); // I2

@@ -22,6 +22,8 @@ import { createSystemClock } from "../../../base/clock.ts";
 import {
   COMMAND_STOP,
   COMMAND_WORK,
+  SHARED_MAGIC,
+  SHARED_MAGIC_WORD,
   SHARED_PARK_WORD,
   SHARED_PHASE_WORD,
   PHASE_CLOSED,
@@ -67,6 +69,8 @@ export class WorkerHub {
   readonly #edge: LinkFactsOwner;
   readonly #sweep: LivenessSweep;
   readonly #rounds: HubRounds;
+  /** Seats whose workers are being removed for a fault. */
+  readonly #removed = new WeakSet<Seat>();
   #isDue = false;
   #isClosed = false;
   /** Closed, and no result is applied any more. */
@@ -84,7 +88,9 @@ export class WorkerHub {
     });
     const wake = (): void => this.wake();
     const onSome = (): void => this.#setPhase(PHASE_RUNNING);
-    this.#rounds = new HubRounds({ port, seats: this.#seats, clock: this.#clock, wake, onSome });
+    const onFault = (seat: Seat): void => this.#removeFaulty(seat);
+    const parts = { port, seats: this.#seats, clock: this.#clock, wake, onSome, onFault };
+    this.#rounds = new HubRounds(parts);
     this.#sweep = new LivenessSweep({
       port,
       seats: this.#seats,
@@ -261,10 +267,27 @@ export class WorkerHub {
   #hasWork(): boolean {
     if (this.#seats.hasNews()) return true;
     for (const seat of this.#seats.all) {
+      if (seat.fault !== undefined) continue;
       if (!laneIsEmpty(seat.inbound) && !this.#rounds.isBlocked) return true;
       if (seat.hasTaken() || seat.canSend()) return true;
     }
     return false;
+  }
+
+  /**
+   * A worker has written what cannot be. A thread of the pool is ended, and replaced, by the pool. One of the user's loses its leases and
+   * is asked to leave; its seat stays empty until it has.
+   */
+  #removeFaulty(seat: Seat): void {
+    if (this.#removed.has(seat)) return;
+    this.#removed.add(seat);
+    Atomics.store(this.#words, SHARED_MAGIC_WORD, SHARED_MAGIC); // who comes next checks it
+    this.port.fault({ kind: "handler", stage: "worker", cause: seat.fault });
+    if (seat.isOwn) this.onStuck?.(seat.index);
+    else {
+      this.stop(seat);
+      void this.#rounds.deadWorkers.add(seat, "faulty");
+    }
   }
 
   /** A thread of the user has died. */

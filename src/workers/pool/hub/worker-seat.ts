@@ -8,7 +8,11 @@
  *
  *   I1  Entries of a class are begun in order; `taken` of the class counts them.
  */
-import { LANE_CLASSES, SEAT_PARK_WORD } from "../../../layout/threads/worker-seats.ts";
+import {
+  LANE_CLASSES,
+  SEAT_PARK_WORD,
+  SEAT_THREAD_WORD,
+} from "../../../layout/threads/worker-seats.ts";
 import { unpark } from "../../../memory/parking.ts";
 import {
   attachConsumer,
@@ -17,6 +21,7 @@ import {
   laneIsEmpty,
   laneUsed,
 } from "../../../structures/threads/spsc-lane.ts";
+import { RingFault } from "../../../structures/threads/ring-fault.ts";
 import { begunOf } from "../../protocol/lane-credit.ts";
 import { inboundPlace, lanePlace, seatWords } from "../../protocol/shared-memory.ts";
 import {
@@ -58,6 +63,9 @@ export interface Entry extends LeaseFields {
   isCancelled: boolean;
 }
 
+/** What a lease is sent with beyond its columns: nothing, its own extras, or those and its fingerprint. */
+export type LeaseExtra = "none" | "own" | "print";
+
 /** What a handler has sent with `context.send`. */
 export interface PoolMessage {
   /** The value. */
@@ -84,6 +92,10 @@ export class Seat {
   readonly entries = new OutstandingLeases<Entry>();
   /** Whether a thread of the pool sits here, which can be ended from outside. */
   readonly isOwn: boolean;
+  /** Shared memory of this seat holds what cannot be: nothing is read or written there any more. */
+  fault: RingFault | undefined;
+  /** The thread that sits here, noted before it gets its first lease; 0: not known yet. */
+  thread = 0;
   /** Called with each value that its worker sends. */
   onSent: ((message: PoolMessage) => void) | undefined;
   /** Results that could not be applied for want of disk, in their order. */
@@ -124,6 +136,10 @@ export class Seat {
       const lane = this.#lanes[each] as Lane;
       const begun = begunOf(this.words, each);
       const fresh = (begun - lane.begun) | 0;
+      if (fresh < 0 || fresh > lane.waiting.length) {
+        this.fault ??= new RingFault(`${fresh} leases begun of ${lane.waiting.length}`);
+        return 0;
+      }
       if (fresh > 0) lane.waiting.splice(0, fresh);
       lane.begun = begun;
       this.#begun += fresh;
@@ -143,6 +159,7 @@ export class Seat {
   /** How many more leases the worker may get now. Also measures its speed. */
   room(nowMs: number): number {
     const { untaken } = this;
+    if (this.fault !== undefined) return 0;
     const isOver = nowMs - this.#markedAt > WINDOW_MS;
     if (untaken === 0 || isOver) {
       const begun = this.#begun - this.#markedBegun;
@@ -183,7 +200,10 @@ export class Seat {
   noteBegun(): void {
     this.#last = [];
     for (let each = 0; each < LANE_CLASSES; each++) {
-      this.#last.push(begunOf(this.words, each));
+      const { begun, sent } = this.#lanes[each] as Lane;
+      const last = begunOf(this.words, each);
+      const isPossible = ((last - begun) | 0) >= 0 && ((sent - last) | 0) >= 0;
+      this.#last.push(isPossible ? last : begun);
     }
   }
 
@@ -199,16 +219,18 @@ export class Seat {
 
   /** Whether all of its results were applied. */
   get isQuiet(): boolean {
+    if (this.fault !== undefined) return this.entries.size === 0 && this.held.length === 0;
     return this.held.length === 0 && laneIsEmpty(this.inbound);
   }
 
-  /** Adds a lease to the batch of its class. */
-  add(lease: OwnedLease, how: { isPlain: boolean; needsPrint: boolean }): void {
+  /** Adds a lease to the batch of its class, with what the worker gets of it beyond its columns. */
+  add(lease: OwnedLease, extra: LeaseExtra): void {
+    if (this.thread === 0) this.thread = this.words[SEAT_THREAD_WORD] as number;
     const priorityClass = this.#classOf(lease.priority);
     const lane = this.#lanes[priorityClass] as Lane;
     const id = this.entries.next();
     const ruleNumber = this.#ruleOf(lease.rule);
-    const extras = how.isPlain ? undefined : pack(extrasOf(lease, how.needsPrint));
+    const extras = extra === "none" ? undefined : pack(extrasOf(lease, extra));
     const order = lane.sent;
     const entry = { id, lease, ruleNumber, extras, priorityClass, order, isCancelled: false };
     this.entries.add(entry);
@@ -219,7 +241,7 @@ export class Seat {
 
   /** Sends the worker the facts by which it may decide about links in this generation. */
   sendLinkFacts(generation: number, packed: Uint8Array): void {
-    writeLinkFacts((this.#lanes[0] as Lane).sender, generation, packed);
+    this.#write(() => writeLinkFacts((this.#lanes[0] as Lane).sender, generation, packed));
     this.flush();
   }
 
@@ -227,7 +249,7 @@ export class Seat {
   cancel(entry: Entry, nowMs: number): void {
     entry.isCancelled = true;
     this.#cancelledAt = this.#cancelledAt || nowMs;
-    writeCancel((this.#lanes[0] as Lane).sender, entry);
+    this.#write(() => writeCancel((this.#lanes[0] as Lane).sender, entry));
   }
 
   /**
@@ -244,16 +266,29 @@ export class Seat {
 
   /** Sends everything that was added, and wakes the worker if it sleeps. */
   flush(): void {
-    let isNew = false;
-    for (const { sender, batch } of this.#lanes) {
-      if (batch.length > 0) {
-        writeLeases(sender, batch);
-        for (const entry of batch) entry.extras = undefined;
-        batch.length = 0;
+    this.#write(() => {
+      let isNew = false;
+      for (const { sender, batch } of this.#lanes) {
+        if (batch.length > 0) {
+          writeLeases(sender, batch);
+          for (const entry of batch) entry.extras = undefined;
+          batch.length = 0;
+        }
+        if (flushSender(sender)) isNew = true;
       }
-      if (flushSender(sender)) isNew = true;
+      if (isNew) unpark(this.words, SEAT_PARK_WORD);
+    });
+  }
+
+  /** Writes to the lanes, unless shared memory of this seat was written over. */
+  #write(write: () => void): void {
+    if (this.fault !== undefined) return;
+    try {
+      write();
+    } catch (cause) {
+      if (!(cause instanceof RingFault)) throw cause;
+      this.fault = cause;
     }
-    if (isNew) unpark(this.words, SEAT_PARK_WORD);
   }
 
   /** Whether messages are kept back because a lane is full. */
@@ -263,6 +298,7 @@ export class Seat {
 
   /** Whether messages are kept back and there is room now. */
   canSend(): boolean {
+    if (this.fault !== undefined) return false;
     for (const { sender } of this.#lanes) {
       if (sender.kept.length > 0 && laneUsed(sender.lane) < sender.lane.capacity) return true;
     }
@@ -286,7 +322,8 @@ export class Seat {
       number = this.#rules.size;
       this.#rules.set(name, number);
       // Into every lane, since each is read by itself.
-      for (const { sender } of this.#lanes) writeRule(sender, number, name);
+      const rule = number;
+      for (const { sender } of this.#lanes) this.#write(() => writeRule(sender, rule, name));
     }
     this.#rule = name;
     this.#ruleNumber = number;
@@ -295,15 +332,16 @@ export class Seat {
 }
 
 /** Field by field: spreading objects into one another would cost a lease as much as all the rest here. */
-function extrasOf(lease: OwnedLease, needsPrint: boolean): LeaseExtras {
-  const { method, body, headers, handler, redirects, data } = lease;
+function extrasOf(lease: OwnedLease, extra: LeaseExtra): LeaseExtras {
+  const { method, body, headers, handler, hostKey, redirects, data } = lease;
   const extras: { -readonly [field in keyof LeaseExtras]: LeaseExtras[field] } = {};
   if (method !== "GET") extras.m = method;
   if (body !== undefined) extras.b = body;
   if (headers !== undefined) extras.h = headers;
   if (handler !== undefined) extras.n = handler;
+  if (hostKey !== undefined) extras.u = hostKey;
   if (data !== undefined) extras.d = data;
   if (redirects !== 0) extras.r = redirects;
-  if (needsPrint) extras.f = lease.fingerprint;
+  if (extra === "print") extras.f = lease.fingerprint;
   return extras;
 }

@@ -29,6 +29,7 @@ const run = {
   status: "running",
   report: () => ({
     busiest: [],
+    sickest: [],
     failing: [],
     latencyMs: { p50: 3, p99: 41 },
     memory: { heapBytes: 2 ** 20, offHeapBytes: 2 ** 20, residentBytes: 2 ** 20 },
@@ -39,7 +40,70 @@ const run = {
   frontier: { report: () => ({ lanes: 7 }) },
 } as unknown as Crawl;
 
+const busy = {
+  ...run,
+  report: () => ({
+    ...run.report(),
+    sickest: [
+      { host: "b.test", score: 32, visits: 9, failures: 8, slow: 1, empty: 0, pauses: 0 },
+      { host: "c.test", score: 90, visits: 9, failures: 1, slow: 0, empty: 0, pauses: 0 },
+    ],
+    busiest: [
+      { host: "a.test", pages: 1_200 },
+      { host: "b.test", pages: 30 },
+    ],
+    failures: { "status 404": 3, timeout: 1 },
+    failing: ["/1", "/2", "/3", "/4"].map((path, at) => ({
+      ...{ url: `http://a.test${path}`, depth: 1 },
+      reason: at === 3 ? "timeout" : "status 404",
+    })),
+  }),
+} as unknown as Crawl;
+
 describe("the live view", () => {
+  it("has a pane of hosts and one of what failed last, newest first", () => {
+    const io = createFakeIo({ columns: 80 });
+    const view = createView(io, true);
+    view.draw(busy, sample(1_000, 10));
+    const { lines, wraps } = terminalOf(io.text.err, 80);
+    expect(wraps).toBe(0);
+    expect(lines.slice(5)).toEqual([
+      "by host      1,200  a.test",
+      "                30  b.test",
+      "unwell          32  b.test  8 of 9 failed, 1 slow",
+      "failing   timed out  http://a.test/4",
+      "          404 not found  http://a.test/3",
+      "          404 not found  http://a.test/2",
+    ]);
+  });
+
+  it("carries the same in plain lines, and in objects of JSON", () => {
+    const plain = createFakeIo(undefined);
+    const view = createView(plain, false);
+    view.draw(busy, sample(1_000, 10));
+    view.draw(busy, sample(1_500, 10)); // too early for a line
+    view.draw(busy, sample(2_500, 10));
+    const [first, second, ...rest] = plain.text.err.trimEnd().split("\n");
+    expect(rest).toEqual([]);
+    expect(first).toContain("most of a.test 1,200  last failed timeout http://a.test/4");
+    expect(second).not.toContain("last failed"); // said already
+    const json = createFakeIo(undefined);
+    const objects = createView(json, false, "json");
+    objects.draw(busy, sample(1_000, 10));
+    objects.print("rules: 2 are in force");
+    const [progress, message] = json.text.err
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(progress).toMatchObject({
+      ...{ event: "progress", elapsedMs: 1_000, pages: 10, pending: 50 },
+      hosts: [{ host: "a.test", pages: 1_200 }, { host: "b.test" }],
+      failures: { "status 404": 3, timeout: 1 },
+      failing: [{ url: "http://a.test/2" }, { url: "http://a.test/3" }, { reason: "timeout" }],
+    });
+    expect(message).toEqual({ event: "message", message: "rules: 2 are in force" });
+  });
+
   it("redraws its lines in place, keeps what was said above, and leaves nothing behind", () => {
     const io = createFakeIo({ columns: 80 });
     const view = createView(io, true);

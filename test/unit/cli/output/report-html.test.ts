@@ -42,6 +42,18 @@ function summaryOf(change: Partial<CrawlSummary> = {}): CrawlSummary {
     ],
     slowest: [{ url: "http://slow.test/a", latencyMs: 31_400.3, status: 200 }],
     slowestHosts: [{ host: "slow.test", latencyMs: 900.5, answers: 4 }],
+    sickest: [
+      {
+        host: EVIL,
+        score: 12,
+        visits: 9,
+        failures: 8,
+        slow: 1,
+        empty: 2,
+        pauses: 1,
+        pausedUntil: 9e11,
+      },
+    ],
     statusDepths: { 200: [1, 50, 700], 404: [0, 0, 85] },
     hostPages: [700, 800, 300, 120, 40, 9, 7, 5, 4, 3, 0, 1],
     busiest: [
@@ -133,7 +145,7 @@ describe("the report as a page", () => {
       summary: summaryOf(),
       samples: SAMPLES,
     });
-    expect(html.match(/<h2>/g)).toHaveLength(16);
+    expect(html.match(/<h2>/g)).toHaveLength(17);
     const sights = await sightsOf(html, context);
     expect(sights).toEqual(calmSights(sights));
   });

@@ -157,7 +157,9 @@ const ROWS: { readonly [K in keyof Required<CrawlOptions>]: Row } = {
     ],
   },
   types: { right: ["any", [], ["text/html"]], wrong: ["text/html", [1], true, {}] },
+  policy: { right: [() => {}, "decide.mjs", new URL("file:///d.mjs")], wrong: ["", 1, {}, true] },
   trapFilter: flag,
+  pauseSickHosts: flag,
   identity: { right: ["identity.json"], wrong: ["", {}, true, 7] },
   warc: {
     right: ["a.warc.gz", { path: "a/b.warc.gz" }, { path: "b.warc.gz", rotateBytes: 1 }],

@@ -37,6 +37,10 @@ const wrong: Array<[field: string, value: unknown]> = [
   ...["always", null, true].map((value): [string, unknown] => ["dedup", value]),
   ...["yes", null, 1].map((value): [string, unknown] => ["start", value]),
   ...[5, null, "\ud800"].map((value): [string, unknown] => ["handler", value]),
+  ...[5, null, "", "\ud800", "x".repeat(4_097)].map((value): [string, unknown] => [
+    "hostKey",
+    value,
+  ]),
   ...[0, -1, 1.5, "3", null].map((value): [string, unknown] => ["maxAttempts", value]),
   ...["yes", null].map((value): [string, unknown] => ["volatile", value]),
   ["prority", 5],

@@ -44,3 +44,66 @@ describe("report().lanes", () => {
     check();
   });
 });
+
+describe("report().latency", () => {
+  const none = { count: 0, mean: 0, p50: 0, p90: 0, p99: 0, max: 0 };
+
+  it("counts a lease from its hand-out to done, retry or fail, and a fetch as its result reported it", () => {
+    const { frontier, clock, check } = openBench({ leaseMs: 10_000 });
+    expect(frontier.report().latency).toEqual({ leases: none, fetches: none });
+    frontier.pushMany(["http://a.com/1", "http://a.com/2", "http://a.com/3"]);
+    const [one, two, three] = frontier.pollMany(3);
+    clock.advance(40);
+    one?.done({ outcome: { status: 200, latencyMs: 12.5 } });
+    clock.advance(20);
+    two?.retry({ outcome: { latencyMs: 7.5 } });
+    three?.fail("gone");
+    const { leases, fetches } = frontier.report().latency;
+    expect(leases).toMatchObject({ count: 3, max: 60, p99: 60 });
+    expect(leases.mean).toBeCloseTo((40 + 60 + 60) / 3, 3);
+    expect(fetches).toMatchObject({ count: 2, mean: 10, max: 12.5 });
+    expect(String(frontier.report())).toMatch(/^leases {5}3 ended, after p50 60 ms, p99 60 ms, /m);
+    check();
+  });
+
+  it("counts what is finished in bulk, each from its own hand-out", () => {
+    const { frontier, clock, check } = openBench();
+    frontier.pushMany(Array.from({ length: 300 }, (_, at) => `http://a.com/${at}`));
+    const early = frontier.pollMany(100);
+    clock.advance(900);
+    const late = frontier.pollMany(200);
+    clock.advance(100);
+    expect(frontier.done([...early, ...late])).toBe(300);
+    expect(frontier.report().latency.leases).toMatchObject({ count: 300, mean: 400, max: 1_000 });
+    check();
+  });
+
+  it("leaves out what was released, ran out or came too late, and no extension makes a lease look younger", () => {
+    const { frontier, clock, check } = openBench({ leaseMs: 1_000 });
+    frontier.pushMany(["http://a.com/1", "http://a.com/2", "http://a.com/3"]);
+    const [one, two, three] = frontier.pollMany(3);
+    expect([one?.extend(5_000), two?.extend(100), three?.extend(100)]).toEqual([true, true, true]);
+    expect(one?.extend(500)).toBe(true);
+    expect(two?.release()).toBe(true);
+    clock.advance(1_200);
+    expect(three?.done().late).toBe(true);
+    expect(frontier.report().latency.leases).toEqual(none);
+    clock.advance(4_000);
+    one?.done();
+    expect(frontier.report().latency.leases).toMatchObject({ count: 1, max: 5_200 });
+    frontier.poll()?.done();
+    expect(frontier.report().latency.leases).toMatchObject({ count: 2, max: 5_200, mean: 2_600 });
+    check();
+  });
+
+  it("begins anew with clear", () => {
+    const { frontier, clock } = openBench();
+    frontier.push("http://a.com/1");
+    const lease = frontier.poll();
+    clock.advance(5);
+    lease?.done({ outcome: { latencyMs: 1 } });
+    expect(frontier.report().latency.leases.count).toBe(1);
+    frontier.clear();
+    expect(frontier.report().latency).toEqual({ leases: none, fetches: none });
+  });
+});

@@ -9,6 +9,7 @@ import type {
 import { coreOf } from "../../../../src/engine/api/verify-frontier.ts";
 import { openBench, thrownBy } from "../../../support/bench-frontier.ts";
 import { testSeed } from "../../../support/seed.ts";
+import { sized } from "../../../support/size.ts";
 
 type Groups = NonNullable<Politeness["groups"]>;
 
@@ -138,7 +139,7 @@ describe("clocks above the host", () => {
 
   it("are never broken, and nothing stands still, through random visits of many hosts", () => {
     const random = createRandom(testSeed("groups"));
-    for (let round = 0; round < 12; round++) {
+    for (let round = 0; round < sized(12, 4); round++) {
       const limit = 1 + random.below(3);
       const delayMs = random.below(2) * 10;
       const { frontier, clock, check } = openBench({

@@ -36,6 +36,7 @@ const RULES: ReadonlyArray<Record<string, unknown>> = [
     depthPriority: -1,
     maxDepth: 4,
     follow: true,
+    freshHosts: 0.5,
     maxAttempts: 2,
     backoff: { baseMs: 5, factor: 2, maxMs: 50_000_000, jitter: 0.5 },
     retryPriority: -2,
@@ -51,7 +52,7 @@ const RULES: ReadonlyArray<Record<string, unknown>> = [
   },
   { id: "a", epoch: "forever", retryPriority: { set: 3 }, key: { keepParams: "none" } },
   { id: "b", epoch: { every: 60_000 }, every: 5, key: { dropParams: ["x"] } },
-  { id: "c", epoch: { version: 3 } },
+  { id: "c", epoch: { version: 3 }, freshHosts: "share" },
   { id: "d", epoch: { adaptive: { min: "1h", max: "30d" } } },
 ];
 

@@ -2,13 +2,18 @@
 import { describe, expect, it } from "vitest";
 import { loadKernelModule } from "../../../../src/engine/kernel-file.ts";
 import { createKernel } from "../../../../src/kernel/kernel.ts";
+import { MAKE_FRESH_WORD } from "../../../../src/layout/calls/make-records.ts";
 import { BATCH_VALUES_OFFSET_WORD } from "../../../../src/layout/calls/url-batch.ts";
 import { HOST_SIZE_BYTES, QUEUE_SIZE_BYTES } from "../../../../src/layout/records/host.ts";
 import { REGION_PAGE_BYTES } from "../../../../src/layout/memory/region.ts";
 import { arenaTake } from "../../../../src/memory/arena.ts";
 import { regionTake } from "../../../../src/memory/region.ts";
-import { TABLE_NEW, tableInsertBatch } from "../../../../src/structures/table/fingerprint-table.ts";
-import { hostMakeEach } from "../../../../src/structures/records/host-batch.ts";
+import { TABLE_NEW } from "../../../../src/structures/table/fingerprint-table.ts";
+import {
+  hostsLend,
+  hostsReturn,
+  takeHosts,
+} from "../../../../src/structures/records/host-batch.ts";
 import { queueOf } from "../../../../src/structures/hosts/host-queue.ts";
 import {
   createHostTable,
@@ -20,11 +25,20 @@ import {
   ruleQueueCreate,
   verifyHosts,
 } from "../../../../src/structures/hosts/host-table.ts";
-import { openRecords } from "../../../../src/structures/records/record-batch.ts";
-import { createDraft } from "../../../../src/structures/records/record.ts";
+import {
+  notedCount,
+  openJob,
+  surveyJob,
+  takeSurveyed,
+} from "../../../../src/structures/records/record-batch.ts";
 import { createScratch, type Scratch } from "../../../../src/structures/records/kernel-scratch.ts";
 import { createStore, verifyStore, word } from "../../../../src/structures/store.ts";
-import { batchAdmit, batchLoad, createUrlBatch } from "../../../../src/url/batch/url-batch.ts";
+import {
+  batchAdmit,
+  batchLoad,
+  createUrlBatch,
+  NO_TARGET,
+} from "../../../../src/url/batch/url-batch.ts";
 import { normalizePolicy } from "../../../../src/url/keys/key-policy.ts";
 import { hostHashesOffset, type Rows, rowHost } from "../../../../src/url/batch/row-fields.ts";
 
@@ -54,7 +68,7 @@ function world(pages: number): World {
   const rule = ruleQueueCreate(store, 0);
   const urls = NAMES.map((name, index) => `https://${name}/${index}`);
   expect(batchLoad(batch, urls, 0)).toBe(NAMES.length);
-  batchAdmit(batch, normalizePolicy(), 0);
+  batchAdmit(batch, normalizePolicy(), NO_TARGET);
   return {
     table,
     scratch: createScratch(store),
@@ -63,15 +77,27 @@ function world(pages: number): World {
   };
 }
 
-/** Claims the hosts of all rows, as an admission does before it makes them. */
-function claim({ table, scratch, rows }: World): void {
+/** Surveys all rows, as an admission does before it takes memory: their hosts are claimed in the index, and listed. */
+function survey({ table, scratch, rows, rule }: World): void {
   const { u32 } = table.store.region.views;
   const values = u32[(rows.offset >> 2) + BATCH_VALUES_OFFSET_WORD] as number;
   u32.fill(TABLE_NEW, values >> 2, (values >> 2) + NAMES.length);
-  openRecords(scratch, rows.offset, createDraft(), false);
-  const hashes = hostHashesOffset(rows);
-  const { hostSlots, hostValues } = scratch;
-  expect(tableInsertBatch(table.index, hashes, NAMES.length, hostValues, hostSlots)).toBe(4);
+  const common = { depth: 0, parent: 0, hasParents: false, duplicate: 2 };
+  const opened = openJob(scratch, table, { batch: rows.offset, rule, rules: 0, ...common });
+  const marked = surveyJob(scratch, opened);
+  const codes = new Uint8Array(NAMES.length);
+  const surveyed = { rows, count: NAMES.length, codes, codesStart: 0 };
+  const decided = takeSurveyed(scratch, table, marked, surveyed);
+  expect(notedCount(scratch, decided)).toBe(0);
+  expect(u32[(scratch.make >> 2) + MAKE_FRESH_WORD]).toBe(4);
+}
+
+/** Makes them, and no record: none has memory. */
+function make({ table, scratch }: World): void {
+  takeHosts(table, scratch);
+  hostsLend(table, scratch);
+  expect(table.store.kernel.exports.makeBatch(scratch.make)).toBe(0);
+  hostsReturn(table, scratch);
 }
 
 /** What is known of every host, in the order in which they joined the idle list; handles are told by their names. */
@@ -104,8 +130,8 @@ describe("hosts made for a batch", () => {
       queueOf(one.table, host, one.rule);
     }
     const many = world(256);
-    claim(many);
-    hostMakeEach(many.table, many.scratch, many.rule, 0);
+    survey(many);
+    make(many);
     expect(many.table).toMatchObject({ count: 4, idleCount: 4, joined: 4, busyFirst: 0 });
     expect(hostsOf(many.table, many.rule)).toEqual(hostsOf(one.table, one.rule));
     verifyHosts(many.table);
@@ -116,11 +142,11 @@ describe("hosts made for a batch", () => {
     for (const kept of [[], [9], [9, 27, 1], [9, HOST_SIZE_BYTES]]) {
       const full = world(40);
       const { store } = full.table;
-      claim(full);
+      survey(full);
       for (const bytes of kept) expect(arenaTake(store.arena, bytes)).toBeGreaterThan(0);
       while (regionTake(store.region, 1) !== 0);
       const before = store.arena.counts.slice();
-      hostMakeEach(full.table, full.scratch, full.rule, 0);
+      make(full);
       expect(full.table).toMatchObject({ count: 0, idleCount: 0, joined: 0, idleFirst: 0 });
       expect(store.arena.counts).toEqual(before);
       verifyStore(store);

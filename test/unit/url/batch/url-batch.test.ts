@@ -46,10 +46,10 @@ describe("UrlBatch", () => {
     const batch = newBatch();
     batchLoad(batch, ["http://a", "http://b/?b&a", "http://c\u00fc"], 0);
     skip(batch, 1);
-    batchParse(batch);
+    const parsed = batchParse(batch);
     skip(batch, 2);
-    batchKey(batch, normalizePolicy({ keepParams: ["a"] }));
-    batchKey(batch, normalizePolicy({ profile: "w3lib" }));
+    batchKey(parsed, normalizePolicy({ keepParams: ["a"] }));
+    batchKey(parsed, normalizePolicy({ profile: "w3lib" }));
     expect(batchStrings(batch, "key")).toEqual(["http://a/", undefined, undefined]);
     expect(rowWord(batch, 1, ROW_STATUS_WORD)).toBe(BATCH_SKIPPED);
     expect(rowWord(batch, 2, ROW_STATUS_WORD)).toBe(BATCH_SKIPPED);
@@ -58,13 +58,13 @@ describe("UrlBatch", () => {
   it("can key the same rows again under another policy", () => {
     const batch = newBatch();
     batchLoad(batch, ["http://a/?b&a#f", "http://h/"], 0);
-    batchParse(batch);
-    batchKey(batch);
+    const parsed = batchParse(batch);
+    batchKey(parsed);
     expect(batchStrings(batch, "key")).toEqual(["http://a/?a&b", "http://h/"]);
-    batchKey(batch, normalizePolicy({ fragment: "keep", sortQuery: false }));
+    batchKey(parsed, normalizePolicy({ fragment: "keep", sortQuery: false }));
     expect(batchStrings(batch, "key")).toEqual(["http://a/?b&a#f", "http://h/"]);
     expect(batchString(batch, 0, "visit")).toBe("http://a/?b&a#f");
-    batchKey(batch, normalizePolicy({ profile: "url", fragment: "drop" }));
+    batchKey(parsed, normalizePolicy({ profile: "url", fragment: "drop" }));
     expect(batchStrings(batch, "key")).toEqual(["http://a/?b&a", "http://h/"]);
     expect(batchString(batch, 0, "visit")).toBe("http://a/?b&a");
   });
@@ -82,15 +82,15 @@ describe("UrlBatch", () => {
       batchParse(batch);
     }
     batchLoad(batch, urls, 0);
-    batchParse(batch);
+    const parsed = batchParse(batch);
     const policies: KeyPolicy[] = [{}, { profile: "w3lib" }, { keepParams: ["b"] }, {}];
     for (const policy of policies) {
-      batchKey(batch, normalizePolicy(policy));
+      batchKey(parsed, normalizePolicy(policy));
       expect(mended()).toEqual(batchStrings(batch, "key"));
     }
     expect(mended()[0]).toBe(urls[0]);
     expect(mended()[2]).toBeUndefined();
-    batchKey(batch, normalizePolicy({ profile: "url" }));
+    batchKey(parsed, normalizePolicy({ profile: "url" }));
     expect(mended()).toEqual(batchStrings(batch, "key"));
   });
 
@@ -122,8 +122,8 @@ describe("UrlBatch", () => {
     for (const [tail, status] of cases) {
       const url = `http://h/${tail}`;
       batchLoad(batch, [url], 0);
-      batchParse(batch);
-      batchKey(batch);
+      const parsed = batchParse(batch);
+      batchKey(parsed);
       expect(rowWord(batch, 0, ROW_STATUS_WORD), tail).toBe(status);
       expect(batchOne(batch, [url]), tail).toBe(status);
     }

@@ -30,7 +30,7 @@ function sides() {
     for (const priority of priorities) {
       const fields = { url, rule: "default", depth: 0, attempt: 1 };
       const lease = { ...fields, priority, deliveries: 1, deadlineMs: 1e15 } as never;
-      seat.add(lease, { isPlain: true, needsPrint: false });
+      seat.add(lease, "none");
     }
     seat.flush();
     desk.inbox.pull();

@@ -108,6 +108,7 @@ describe("results from a worker's ring", () => {
         const turn = (most: number): boolean => {
           flushSender(sender);
           const { isMore, work } = drain.take(seat, most);
+          expect(seat.fault).toBeUndefined();
           // The last one may exceed it: none is split (I4).
           expect(work).toBeLessThan(most + RESULT_WORK + 120 + (120 * 9_100) / 512);
           const isOpen = drain.flush();
@@ -120,7 +121,8 @@ describe("results from a worker's ring", () => {
             const found = Array.from({ length: isRetry ? 0 : links }, (_, at) => {
               return `${id}:${at}:${"x".repeat(bytes)}`;
             });
-            seat.entries.add({ id, lease: lease(id) } as never);
+            const begun = { priorityClass: 0, order: -1 };
+            seat.entries.add({ id, lease: lease(id), ...begun } as never);
             const kind = isRetry ? MESSAGE_RETRY : MESSAGE_DONE;
             writeResult(sender, {
               kind,

@@ -76,7 +76,8 @@ function fill(
 ) {
   const sender = createSender(attachProducer(inboundPlace(hub.memory, seat.index)));
   for (let id = 1; id <= count.results + count.leases; id++) {
-    const entry = { id, lease: lease(`${seat.index}:${id}`), priorityClass: 0, order: id };
+    const order = id > count.results ? id : id - count.results - 1; // below 0: it has begun
+    const entry = { id, lease: lease(`${seat.index}:${id}`), priorityClass: 0, order };
     seat.entries.add({ ...entry, ruleNumber: 0, extras: undefined, isCancelled: false });
     if (id > count.results) continue;
     const said = { kind: MESSAGE_DONE, id, links: LINKS, extras: undefined };

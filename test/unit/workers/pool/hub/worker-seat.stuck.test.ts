@@ -10,7 +10,7 @@ const GRACE = { graceMs: 2_000, looks: 6 };
 function silent(nowMs: number): Seat {
   const seat = new Seat(createSharedMemory(4), 0, true);
   const lease = { url: "http://a.test/", rule: "all", priority: 0 } as OwnedLease;
-  seat.add(lease, { isPlain: true, needsPrint: false });
+  seat.add(lease, "none");
   seat.flush();
   for (const entry of seat.entries.inOrder()) seat.cancel(entry, nowMs);
   seat.flush();

@@ -1,0 +1,83 @@
+/**
+ * crawlee-queue: operations on the queue of a crawler of Crawlee's, one consumer, no crawler.
+ *
+ *   requests ─▶ addRequestsBatched, 1,000 at a time ─▶ fetchNextRequest, markRequestHandled, one by one until none is left
+ *
+ * With `handled`, so many requests were added and handled before the clock starts: does a queue look through what is done?
+ *
+ * Estimate, quiet: unique key 5 µs, id 1 µs, push 1.5 µs: add 8 µs. An instance of Crawlee's Request 20 µs, poll and done 2 µs: 22 µs. The array makes its
+ * instances when they are added: add 25 µs, fetch under 1 µs. Memory storage locks 25 at a time after walking over its whole map: at 20,000 some 10 ms a request.
+ */
+import { type BenchCase, type Job, nowNs, numberOf, type Params } from "../../harness/case.ts";
+import { memoryNow } from "../../harness/machine.ts";
+import { packageMissing } from "../../peers/installed.ts";
+import { addAll, drainAll, openManager } from "./managers.ts";
+
+/** Beyond it memory storage takes minutes. */
+const MEMORY_MAX = 20_000;
+
+export const crawleeQueue: BenchCase = {
+  name: "crawlee-queue",
+  suite: "crawlee",
+  about:
+    "operations on the queue of a crawler of Crawlee's, with and without requests that are handled",
+  question: "How fast is it below Crawlee?",
+  unit: "request",
+  process: "fresh",
+  pairs: [
+    ["outrider", "memory"],
+    ["outrider", "array"],
+    ["outrider", "on disk"],
+  ],
+  target: "flat to 10⁶, and with 10⁵ handled",
+  sizes: {
+    smoke: [{ requests: 60, handled: 20 }],
+    real: [
+      { requests: 20_000, handled: 0 },
+      { requests: 20_000, handled: 100_000 },
+      { requests: 100_000, handled: 0 },
+      { requests: 1_000_000, handled: 0 },
+    ],
+    suite: [{ requests: 20_000, handled: 0 }],
+  },
+  rounds: 1,
+  missing,
+  isGuest: (side) => side === "memory" || side === "array",
+  setup,
+};
+
+export function missing(side: string, params: Params): string | undefined {
+  const absent = packageMissing("@crawlee/core") ?? packageMissing("@crawlee/memory-storage");
+  if (absent !== undefined) return absent;
+  const requests = numberOf(params, "requests") + numberOf(params, "handled");
+  const isBeyond = side === "memory" && requests > MEMORY_MAX;
+  return isBeyond ? `measured up to ${MEMORY_MAX} requests` : undefined;
+}
+
+async function setup(side: string, params: Params): Promise<Job> {
+  const requests = numberOf(params, "requests");
+  const handled = numberOf(params, "handled");
+  const opened = await openManager(side);
+  const { manager } = opened;
+  await addAll(manager, 0, handled);
+  await drainAll(manager);
+  let count = 0;
+  return {
+    async run() {
+      const begin = nowNs();
+      await addAll(manager, handled, requests);
+      const added = nowNs();
+      const held = memoryNow().heapBytes;
+      const writtenBytes = opened.writtenBytes();
+      const drained = nowNs();
+      count = await drainAll(manager);
+      const end = nowNs();
+      return {
+        times: { add: (added - begin) / requests, "fetch + handled": (end - drained) / requests },
+        facts: { "heap bytes": held, "journal bytes": writtenBytes },
+      };
+    },
+    checksum: () => String(count),
+    close: () => opened.close(),
+  };
+}

@@ -1,0 +1,318 @@
+/**
+ * Spill of hosts: which hosts go to disk when memory is over its budget, and when they come back (docs/decisions/0018-hosts-on-disk.md).
+ *
+ *   may go   the lane of a rule's worst priority first, from the highest turn down: the hosts whose turn comes last
+ *   wait     from the highest clock down: the hosts that are due last
+ *   added    records pushed to hosts on disk: to pieces, once they take a quarter of the budget
+ *
+ *   I1  Which hosts are in memory decides nothing (spill-control.ts, I1).
+ *   I2  A host that goes is what its entry holds: no lease, no group, all its records pending in the one queue that stands, or waits.
+ *   I3  None goes while a sweep brings hosts under a new set of rules, since it walks their queues.
+ */
+import {
+  HOST_HELD,
+  HOST_LEASED_WORD,
+  HOST_LIVE_WORD,
+  HOST_MARKED,
+  HOST_PENDING_WORD,
+  HOST_QUEUES_WORD,
+  hostFlag,
+  hostPlace,
+  isQueue,
+  QUEUE_HOST_WORD,
+  QUEUE_NEXT_WORD,
+  QUEUE_PENDING_WORD,
+  QUEUE_RANKS_WORD,
+  QUEUE_RULE_WORD,
+  RULE_QUEUE_RANKS_WORD,
+} from "../../structures/hosts/host-table.ts";
+import { HOST_GROUPS_WORD, QUEUE_GATE_WORD } from "../../structures/hosts/group-table.ts";
+import { createLaneCursor, laneOpen, laneStep } from "../../structures/ordering/lane.ts";
+import { ranksBest, ranksHigher, ranksNext, ranksWorst } from "../../structures/ordering/ranks.ts";
+import { timelineKeyOf, timelineLast } from "../../structures/ordering/timeline.ts";
+import {
+  RECORD_FLAG_VOLATILE,
+  RECORD_PENDING,
+  recordFlags,
+  recordState,
+} from "../../structures/records/record.ts";
+import { heldRecords, writePiece } from "../../structures/spill/added-records.ts";
+import { laneHeld, laneIsSpilled } from "../../structures/spill/block-chain.ts";
+import {
+  bringFirstClocked,
+  bringStanding,
+  firstClock,
+  type HostSpill,
+} from "../../structures/spill/host-blocks.ts";
+import { addRecord, guestOf, mayAdd } from "../../structures/spill/host-guest.ts";
+import { valueOfAdded } from "../../structures/spill/spilled-identity.ts";
+import { visitSpilled } from "../../structures/spill/visit-spilled.ts";
+import { eachRecord, wordsOfHost, writeHosts } from "../../structures/spill/write-hosts.ts";
+import { hasShortName } from "../../structures/spill/host-codec.ts";
+import {
+  BLOCK_WORDS,
+  bringHosts,
+  holdsHosts,
+  SPILL_RECORDS_MAX,
+  spillBlock,
+  spillPlaces,
+} from "../../structures/spill/lane-spill.ts";
+import { isMemoryFull } from "../../base/errors.ts";
+import { word } from "../../structures/store.ts";
+import { type Core, ruleAt } from "../core.ts";
+import type { Spilling } from "./spill-state.ts";
+
+/** Hosts with more records stay: their lanes go to disk by themselves. */
+const RECORDS_MAX = 64;
+/** Hosts that are looked at for one block. */
+const LOOKS_PER_BLOCK = 2 * SPILL_RECORDS_MAX;
+/** What a host and its record take about, to tell how many an eighth of the budget holds: these stay, of each kind. */
+const HOST_BYTES = 384;
+/** What an added record takes about. */
+const ADDED_BYTES = 128;
+/** Blocks asked for added records in one call, and records that go. */
+const BLOCKS_PER_CALL = 4096;
+const ADDED_PER_CALL = 1024;
+/** After the disk refused to be read: as spill-control.ts does for writes. */
+const RETRY_MS = 1000;
+
+/** Sends hosts to disk, at most a block of each kind; how many records went. Throws what the tier throws. */
+export function spillHosts(core: Core, spilling: Spilling): number {
+  const { away } = spilling;
+  if (core.sweep?.isDone === false) return 0;
+  const keep = Math.max(Math.floor(spilling.budgetBytes / 8 / HOST_BYTES), spilling.blockLeast);
+  let count = spillAdded(away, spilling);
+  for (const { handle, policy, isGone } of core.rules) {
+    if (isGone || !policy.isPolite || policy.groups.length > 0) continue;
+    count += spillStanding(core, away, handle, { keep, least: spilling.blockLeast });
+    if (count >= SPILL_RECORDS_MAX) return count;
+  }
+  return count + spillWaiting(core, away, { keep, least: spilling.blockLeast });
+}
+
+/** The time at which the first host on disk may go again; Infinity: none waits there. @hot */
+export function spilledClockAt({ spilling }: Core): number {
+  if (spilling === undefined) return Number.POSITIVE_INFINITY;
+  return Math.max(firstClock(spilling.away), spilling.readAtMs);
+}
+
+/** Brings back the hosts that are due first; false: there is no room, or the disk refused, which is told and tried again later. */
+export function wakeSpilled({ spilling }: Core, nowMs: number): boolean {
+  const state = spilling as Spilling;
+  try {
+    bringFirstClocked(state.away);
+    return true;
+  } catch (error) {
+    if (!isMemoryFull(error)) state.failure = { error };
+    state.readAtMs = nowMs + RETRY_MS;
+    return false;
+  }
+}
+
+/** Brings a block of hosts that wait back; false: there is none. For a sweep that looks for what they hold. */
+export function bringWaiting({ spilling }: Core): boolean {
+  if (spilling === undefined || firstClock(spilling.away) === Number.POSITIVE_INFINITY)
+    return false;
+  bringFirstClocked(spilling.away);
+  return true;
+}
+
+/** Brings a block of hosts with work for a rule back, or of some that may have it; false: there is none. */
+export function bringOfRule(core: Core, ruleQueue: number): boolean {
+  return (
+    bringWaiting(core) ||
+    (core.spilling !== undefined && bringStanding(core.spilling.away, ruleQueue))
+  );
+}
+
+/** Brings back the blocks with a host that `wants`, one by one; `wants` looks at the host and does nothing else. */
+export function bringHostsThat({ hosts, spilling }: Core, wants: (host: number) => boolean): void {
+  if (spilling === undefined || hosts.spilled === 0) return;
+  const { spill } = spilling;
+  for (const place of spillPlaces(spill)) {
+    const block = spillBlock(spill, place);
+    if (block === 0 || !holdsHosts(spill, block)) continue;
+    let isWanted = false;
+    visitSpilled(spill, block, (_, away) => {
+      isWanted ||= away.some(wants);
+    });
+    if (isWanted) bringHosts(spill, block);
+  }
+}
+
+/** A record that is pushed to a host on disk: the value of the host in the index, the rule's queue, the record's priority. */
+interface Pushed {
+  readonly value: number;
+  readonly ruleQueue: number;
+  readonly priority: number;
+}
+
+/** Whether the block of a host on disk takes a record under a rule with politeness. */
+export function takesRecord({ spilling }: Core, { value, ruleQueue, priority }: Pushed): boolean {
+  return mayAdd((spilling as Spilling).away, hostPlace(value), ruleQueue, priority);
+}
+
+/** The queue under which the record of a host on disk is made (host-guest.ts); 0: its name is too long. */
+export function guestQueueOf(
+  { spilling }: Core,
+  host: { name: Uint8Array; lo: number; hi: number },
+  ruleQueue: number,
+): number {
+  return guestOf((spilling as Spilling).away, host, ruleQueue);
+}
+
+/** Gives a record that was made so to its host on disk; what the seen-set says of it from now on. */
+export function addToSpilled(
+  { spilling }: Core,
+  value: number,
+  record: number,
+  depth: number,
+): number {
+  const place = hostPlace(value);
+  addRecord((spilling as Spilling).away, place, record);
+  return valueOfAdded(place, depth);
+}
+
+/** What the disk said to whoever needed hosts from it: told once, as spill-control.ts tells it. */
+export function noteFailure({ spilling }: Core, error: unknown): void {
+  if (spilling !== undefined) spilling.failure = { error };
+}
+
+interface Limits {
+  /** So many stay in memory. */
+  readonly keep: number;
+  /** Fewer are not worth a block. */
+  readonly least: number;
+}
+
+/** A block of the hosts of a rule whose turns come last. */
+function spillStanding(core: Core, away: HostSpill, ruleQueue: number, limits: Limits): number {
+  const { store } = core;
+  const root = word(store, ruleQueue, RULE_QUEUE_RANKS_WORD);
+  const best = ranksBest(store.arena, root);
+  for (let lane = ranksWorst(store.arena, root); lane !== 0; ) {
+    const most = laneHeld(store, lane) - (lane === best ? limits.keep : 0);
+    if (most >= limits.least) {
+      const queues = gatherStanding(core, lane, most);
+      if (queues.length >= limits.least) return writeHosts(away, lane, queues.reverse());
+    }
+    lane = ranksHigher(store.arena, root, lane);
+  }
+  return 0;
+}
+
+/** From the highest turn down. */
+function gatherStanding(core: Core, lane: number, most: number): number[] {
+  const { store } = core;
+  const cursor = createLaneCursor();
+  laneOpen(store.region, lane, cursor, false);
+  const block = openGathering();
+  for (let looks = Math.min(most, LOOKS_PER_BLOCK); looks > 0; looks--) {
+    const item = laneStep(store.region, cursor);
+    if (item === 0) break;
+    if (isQueue(store, item) && mayLeave(core, item) && !take(core, block, item)) break;
+  }
+  return block.queues;
+}
+
+/** A block of the hosts that are due last. */
+function spillWaiting(core: Core, away: HostSpill, { keep, least }: Limits): number {
+  const { clocks, store } = core;
+  const most = Math.min(clocks.lineCount + clocks.heap.count - keep, LOOKS_PER_BLOCK);
+  if (most < least) return 0;
+  const block = openGathering();
+  for (const host of timelineLast(clocks, most)) {
+    const queue = waitingQueue(core, host);
+    if (queue !== 0 && !take(core, block, queue)) break;
+  }
+  const { queues } = block;
+  if (queues.length < least) return 0;
+  const keyOf = (queue: number): number =>
+    timelineKeyOf(clocks, word(store, queue, QUEUE_HOST_WORD));
+  queues.sort((a, b) => keyOf(a) - keyOf(b));
+  return writeHosts(away, away.clockLane, queues);
+}
+
+/** The one queue in which a host that waits has its records, if it may leave; 0: it may not. */
+function waitingQueue(core: Core, host: number): number {
+  const { store } = core;
+  let queue = word(store, host, HOST_QUEUES_WORD);
+  while (queue !== 0 && word(store, queue, QUEUE_PENDING_WORD) === 0) {
+    queue = word(store, queue, QUEUE_NEXT_WORD);
+  }
+  if (queue === 0 || !mayLeave(core, queue)) return 0;
+  const { isGone, policy } = ruleAt(core, word(store, queue, QUEUE_RULE_WORD));
+  return isGone || !policy.isPolite || policy.groups.length > 0 ? 0 : queue;
+}
+
+/** Whether the host of a queue is what an entry can hold (I2). */
+function mayLeave(core: Core, queue: number): boolean {
+  const { store } = core;
+  const host = word(store, queue, QUEUE_HOST_WORD);
+  const pending = word(store, queue, QUEUE_PENDING_WORD);
+  if (pending === 0 || pending > RECORDS_MAX || pending !== word(store, host, HOST_LIVE_WORD)) {
+    return false;
+  }
+  if (pending !== word(store, host, HOST_PENDING_WORD)) return false;
+  if (word(store, host, HOST_LEASED_WORD) > 0 || word(store, host, HOST_GROUPS_WORD) !== 0) {
+    return false;
+  }
+  if (word(store, queue, QUEUE_GATE_WORD) !== 0 || hostFlag(store, host, HOST_HELD)) return false;
+  if (core.log !== undefined && !hostFlag(store, host, HOST_MARKED)) return false;
+  return hasShortName(store, host) && hasPlainRecords(core, queue);
+}
+
+/** Whether all records of a queue are in memory, and may leave it. */
+function hasPlainRecords({ store }: Core, queue: number): boolean {
+  const root = word(store, queue, QUEUE_RANKS_WORD);
+  for (let lane = ranksBest(store.arena, root); lane !== 0; ) {
+    if (laneIsSpilled(store, lane)) return false;
+    lane = ranksNext(store.arena, root, lane);
+  }
+  let isPlain = true;
+  eachRecord(store, queue, (record) => {
+    if (recordState(store, record) !== RECORD_PENDING) isPlain = false;
+    if ((recordFlags(store, record) & RECORD_FLAG_VOLATILE) !== 0) isPlain = false;
+  });
+  return isPlain;
+}
+
+interface Gathering {
+  readonly queues: number[];
+  records: number;
+  words: number;
+}
+
+function openGathering(): Gathering {
+  return { queues: [], records: 0, words: 0 };
+}
+
+/** Takes a queue into a block; false: the block is full. */
+function take({ store }: Core, block: Gathering, queue: number): boolean {
+  const records = block.records + word(store, queue, QUEUE_PENDING_WORD);
+  const words = block.words + wordsOfHost(store, queue);
+  if (records > SPILL_RECORDS_MAX || words > BLOCK_WORDS) return false;
+  block.queues.push(queue);
+  block.records = records;
+  block.words = words;
+  return true;
+}
+
+/** Sends added records to pieces, from block to block, once they take a quarter of the budget. */
+function spillAdded(away: HostSpill, { spill, budgetBytes, blockLeast }: Spilling): number {
+  const most = Math.max(Math.floor(budgetBytes / 4 / ADDED_BYTES), 2 * blockLeast);
+  if (away.added <= most) return 0;
+  let count = 0;
+  for (let looks = BLOCKS_PER_CALL; looks > 0 && count < ADDED_PER_CALL; looks--) {
+    const place = away.hand < spill.blocks.length ? away.hand : 0;
+    away.hand = place + 1;
+    const block = spill.blocks[place] as number;
+    if (block === 0 || !holdsHosts(spill, block)) continue;
+    if (heldRecords(spill, block) === 0) continue;
+    const went = writePiece(spill, block);
+    away.added -= went;
+    count += went;
+    if (went === 0 || away.added === 0) break;
+  }
+  return count;
+}

@@ -1,0 +1,360 @@
+/**
+ * RequestStore: what Crawlee does with a queue, in the calls of a frontier. The request manager and both versions' storages stand on it.
+ *
+ *   Crawlee                 frontier
+ *   add                     push; put, where it comes in as handled
+ *   fetch, lock             poll; the lease is kept by its id until it ends
+ *   mark as handled         done; with `keepHandled` then put, so that the request stays readable
+ *   reclaim                 retry for later, then put: due now, with what the attempt has changed
+ *   forefront               a priority above every other, the last one highest
+ *
+ * The frontier is this process's own, its own thread's, or Redis: a result that comes at once is not awaited, so that a call of several
+ * steps on a frontier of this thread is one turn.
+ *
+ *   I1  A lease that has ended, or whose deadline has passed, changes nothing: the lock is fenced by the frontier.
+ *   I2  Between `retry` and `put` of a reclaim the request can not be leased: it waits for a time in the future.
+ *   I3  A crash between two steps leaves the request waiting or pending as it was before the attempt, or handled without its data.
+ */
+import type {
+  AsyncFrontier,
+  AsyncLease,
+  Frontier,
+  Lease,
+  RecordView,
+  Report,
+  RequestInput,
+} from "../../index.ts";
+import { type Clock, dateOf } from "../../base/clock.ts";
+import { FrontierError, type FrontierErrorCode } from "../../base/errors.ts";
+import type {
+  CrawleeRequest,
+  OperationInfo,
+  ProcessedRequest,
+  QueueCounts,
+  StoredRequest,
+} from "./crawlee-types.ts";
+import { decodeRequest, encodeRequest, isOwnData } from "./request-codec.ts";
+import { requestId } from "./request-id.ts";
+
+/** A frontier that answers at once, or one that answers later: on a thread, or over Redis. */
+export type AnyFrontier = Frontier | AsyncFrontier;
+type AnyLease = Lease | AsyncLease;
+
+/** What is known of a request that was added: processed, or why it was not taken. */
+export interface Added extends ProcessedRequest {
+  readonly refusal?: { readonly status: string; readonly reason: string };
+}
+
+export interface StoreOptions {
+  /** Priority of a request; undefined: the rule's. */
+  readonly priorityOf?: ((request: CrawleeRequest) => number | undefined) | undefined;
+  /** Whether handled requests keep their data. */
+  readonly keepHandled: boolean;
+  /** What locks and forefront priorities are timed by. */
+  readonly clock: Pick<Clock, "now">;
+}
+
+/** Priorities from here on are those of `forefront`. Callers' own stay below half of it. */
+export const FOREFRONT = 2 ** 50;
+const PRIORITY_MOST = 2 ** 49;
+/** Forefront priorities rise by the clock, over restarts too; so many a millisecond differ. */
+const FOREFRONT_EACH_MS = 8;
+/** I2: longer than any two steps that follow each other. */
+const RECLAIM_MS = 60_000;
+/** A time that has passed by every clock. */
+const PAST = 0;
+/** Any URL: the identity is the key alone. */
+const ANY_URL = "http://any.invalid/";
+
+/** Why a request that is known finds no place again; any other reason is a rule's. */
+const CODES: Record<string, FrontierErrorCode> = {
+  closed: "FRONTIER_CLOSED",
+  disk: "DISK_FULL",
+  memory: "MEMORY_FULL",
+};
+
+export class RequestStore {
+  readonly frontier: AnyFrontier;
+  readonly #options: StoreOptions;
+  readonly #inProgress = new Map<string, AnyLease>();
+  #forefront = 0;
+
+  constructor(frontier: AnyFrontier, options: StoreOptions) {
+    this.frontier = frontier;
+    this.#options = options;
+  }
+
+  /** Whether a lease of this process is out for the request. */
+  lease(id: string): AnyLease | undefined {
+    return this.#inProgress.get(id);
+  }
+
+  /** How many requests this process has in progress. */
+  get inProgressCount(): number {
+    return this.#inProgress.size;
+  }
+
+  async add(request: CrawleeRequest, forefront: boolean): Promise<Added> {
+    const [added] = await this.addMany([request], forefront);
+    return added as Added;
+  }
+
+  /** Adds a batch in one call; those that come in as handled, one by one. Requests of the batch have different unique keys. */
+  async addMany(requests: readonly CrawleeRequest[], forefront: boolean): Promise<Added[]> {
+    const added: Added[] = new Array(requests.length);
+    const inputs: RequestInput[] = [];
+    const places: number[] = [];
+    for (const [index, request] of requests.entries()) {
+      const id = requestId(request.uniqueKey);
+      added[index] = fresh(id, request.uniqueKey);
+      if (request.handledAt) {
+        added[index] = await this.#addHandled(request, id);
+        continue;
+      }
+      inputs.push(this.#input(request, id, forefront));
+      places.push(index);
+    }
+    if (inputs.length > 0) await this.#push(inputs, places, added);
+    return added;
+  }
+
+  async #push(inputs: RequestInput[], places: number[], added: Added[]): Promise<void> {
+    const pushed = this.frontier.pushMany(inputs);
+    const result = isLater(pushed) ? await pushed : pushed;
+    if (result.accepted + result.deferred === result.size) return;
+    const refused = inputs.map(async ({ url }, row) => {
+      const { status, reason = status, admitted } = result.verdict(row);
+      if (admitted) return;
+      const place = places[row] as number;
+      const request = added[place] as Added;
+      if (status !== "duplicate") added[place] = { ...request, refusal: { status, reason } };
+      else added[place] = await this.#present(request, url);
+    });
+    await Promise.all(refused);
+  }
+
+  async #addHandled(request: CrawleeRequest, id: string): Promise<Added> {
+    const { uniqueKey, url } = request;
+    const added = fresh(id, uniqueKey);
+    if ((await this.#record(id, url)) !== undefined) return await this.#present(added, url);
+    const put = this.frontier.put(this.#input(request, id, false));
+    const { status, reason = status } = isLater(put) ? await put : put;
+    return status === "done" ? added : { ...added, refusal: { status, reason } };
+  }
+
+  async #present(added: Added, url: string): Promise<Added> {
+    const { requestId: id } = added;
+    const isLeased = this.#inProgress.has(id);
+    const wasAlreadyHandled = !isLeased && isHandled((await this.#record(id, url))?.state);
+    return { ...added, wasAlreadyPresent: true, wasAlreadyHandled };
+  }
+
+  /** The next requests, locked for at least `lockMs`; fewer, or none, where no more are due. */
+  async fetchMany(max: number, lockMs?: number): Promise<StoredRequest[]> {
+    const polled = this.frontier.pollMany(max);
+    const leases = isLater(polled) ? await polled : polled;
+    return Array.from<AnyLease, StoredRequest>(leases, (lease) => this.#begin(lease, lockMs));
+  }
+
+  /** The next request, locked for at least `lockMs`; undefined: none is due. */
+  async fetch(lockMs?: number): Promise<StoredRequest | undefined> {
+    const polled = this.frontier.poll();
+    const lease = isLater(polled) ? await polled : polled;
+    return lease === undefined ? undefined : this.#begin(lease, lockMs);
+  }
+
+  #begin(lease: AnyLease, lockMs: number | undefined): StoredRequest {
+    const request = decodeRequest(lease.url, lease.data);
+    this.#inProgress.set(request.id, lease);
+    const missingMs = this.#options.clock.now() + (lockMs ?? 0) - lease.deadlineMs;
+    if (missingMs > 0) ignoreLater(lease.extend(missingMs));
+    return request;
+  }
+
+  /** Makes a request handled. Undefined: another process has it, and nothing was changed. */
+  async finish(request: CrawleeRequest): Promise<OperationInfo | undefined> {
+    const id = request.id ?? requestId(request.uniqueKey);
+    const lease = this.#inProgress.get(id);
+    const info = infoOf(id, request.uniqueKey, lease);
+    let isDone = false;
+    if (lease !== undefined) {
+      const done = lease.done();
+      isDone = !(isLater(done) ? await done : done).late;
+      this.#inProgress.delete(id);
+      const isOwn = isOwnData(lease.data);
+      if (isDone && !(this.#options.keepHandled && isOwn)) return info;
+      if (!isOwn) return undefined;
+    }
+    const wasAlreadyHandled = !isDone && isHandled((await this.#record(id, request.url))?.state);
+    const isPut = await this.#put(this.#input(request, id, false), undefined);
+    return isPut || isDone ? { ...info, wasAlreadyHandled } : undefined;
+  }
+
+  /** Returns a request for another attempt, with its fields as they are now. Undefined: another process has it. */
+  async reclaim(request: CrawleeRequest, forefront: boolean): Promise<OperationInfo | undefined> {
+    const id = request.id ?? requestId(request.uniqueKey);
+    const lease = this.#inProgress.get(id);
+    const info = { ...infoOf(id, request.uniqueKey, lease), forefront };
+    if (lease !== undefined) {
+      const isOwn = isOwnData(lease.data);
+      const back = lease.retry(isOwn ? { delayMs: RECLAIM_MS } : {});
+      const outcome = isLater(back) ? await back : back;
+      this.#inProgress.delete(id);
+      if (!isOwn) return outcome === "late" ? undefined : info;
+    }
+    const isPut = await this.#put(this.#input(request, id, forefront), PAST);
+    return isPut ? info : undefined;
+  }
+
+  /** Whether the request stands as it was put; false: another process has it. Throws where the frontier has no place for it. */
+  async #put(input: RequestInput, dueAt: number | undefined): Promise<boolean> {
+    const put = this.frontier.put(input, { dueAt });
+    const { status, reason = status } = isLater(put) ? await put : put;
+    if (status === "leased") return false;
+    if (status !== "rejected" && status !== "full" && status !== "closed") return true;
+    const message = `request ${input.url}: ${reason} (expected: a place in the frontier)`;
+    throw new FrontierError(CODES[reason] ?? "REQUEST_INVALID", message);
+  }
+
+  /** Ends a lock, as if the request had never been fetched. False: no lock of this process, or it has expired. */
+  async unlock(id: string, forefront: boolean): Promise<boolean> {
+    const lease = this.#inProgress.get(id);
+    if (lease === undefined) return false;
+    this.#inProgress.delete(id);
+    const released = lease.release();
+    const isReleased = isLater(released) ? await released : released;
+    if (isReleased && forefront) {
+      const key = { url: lease.url, key: id };
+      ignoreLater(this.frontier.update(key, { priority: this.#nextForefront() }));
+    }
+    return isReleased;
+  }
+
+  /** Moves the end of a lock by `ms`. Undefined: no lock of this process, or it has expired. */
+  async prolong(id: string, ms: number): Promise<Date | undefined> {
+    const lease = this.#inProgress.get(id);
+    if (lease === undefined) return undefined;
+    const untilMs = lease.deadlineMs + ms;
+    const extended = lease.extend(ms);
+    if (isLater(extended) ? await extended : extended) return dateOf(untilMs);
+    this.#inProgress.delete(id);
+    return undefined;
+  }
+
+  /** A request by its id, and by its URL where the rules decide by it. Undefined: unknown, or handled without its data being kept. */
+  async get(id: string, url?: string): Promise<StoredRequest | undefined> {
+    const record = await this.#record(id, url);
+    if (record?.url === undefined) return undefined;
+    return decodeRequest(record.url, record.data, id);
+  }
+
+  /** Whether a request is handled; undefined: it is not known. */
+  async isHandled(id: string, url?: string): Promise<boolean | undefined> {
+    const record = await this.#record(id, url);
+    return record === undefined ? undefined : isHandled(record.state);
+  }
+
+  async #record(id: string, url: string = ANY_URL): Promise<RecordView | undefined> {
+    const found = this.frontier.record({ url, key: id });
+    return isLater(found) ? await found : found;
+  }
+
+  /** Whether `fetch` would return nothing now. */
+  async isEmpty(): Promise<boolean> {
+    const next = this.frontier.peek(1);
+    return (isLater(next) ? await next : next).length === 0;
+  }
+
+  /** Whether every request is handled: none is due, waits for a time or a host, or is in progress here or elsewhere. */
+  async isFinished(): Promise<boolean> {
+    // A crawler asks after each request; a report costs more than the rest of it.
+    if (this.#hasLiveLock()) return false;
+    return (await this.counts()).pendingRequestCount === 0;
+  }
+
+  /** Whether a request is in progress here for sure; one whose time is over may have been ended by another process. */
+  #hasLiveLock(): boolean {
+    const nowMs = this.#options.clock.now();
+    for (const { deadlineMs } of this.#inProgress.values()) if (deadlineMs > nowMs) return true;
+    return false;
+  }
+
+  async counts(): Promise<QueueCounts> {
+    const report = this.frontier.report();
+    return countsOf(isLater(report) ? await report : report);
+  }
+
+  /** The counts at once; undefined on a frontier that is elsewhere. */
+  countsHere(): QueueCounts | undefined {
+    if (typeof this.frontier.status === "function") return undefined;
+    const report = this.frontier.report();
+    return isLater(report) ? undefined : countsOf(report);
+  }
+
+  /** Forgets every request. Locks that are out change nothing from now on. */
+  async clear(): Promise<void> {
+    this.forgetLocks();
+    await this.frontier.clear();
+  }
+
+  /** For a frontier that is cleared elsewhere. */
+  forgetLocks(): void {
+    this.#inProgress.clear();
+  }
+
+  #input(request: CrawleeRequest, id: string, forefront: boolean): RequestInput {
+    const input = encodeRequest(request, id);
+    const priority = forefront ? this.#nextForefront() : this.#options.priorityOf?.(request);
+    if (priority === undefined) return input;
+    input.priority = forefront ? priority : within(priority);
+    return input;
+  }
+
+  #nextForefront(): number {
+    this.#forefront = Math.max(
+      this.#forefront + 1,
+      Math.floor(this.#options.clock.now() * FOREFRONT_EACH_MS),
+    );
+    return FOREFRONT + this.#forefront;
+  }
+}
+
+/** What `userData.priority` asks for; undefined: nothing. */
+export function priorityOfUserData({ userData }: CrawleeRequest): number | undefined {
+  const priority = (userData as { priority?: unknown } | undefined)?.priority;
+  return Number.isSafeInteger(priority) ? (priority as number) : undefined;
+}
+
+function countsOf({ pending, waiting, leased, done, failed }: Report): QueueCounts {
+  const pendingRequestCount = pending + waiting + leased;
+  const handledRequestCount = done + failed;
+  const totalRequestCount = pendingRequestCount + handledRequestCount;
+  return { totalRequestCount, handledRequestCount, pendingRequestCount };
+}
+
+function within(priority: number): number {
+  return Math.max(-PRIORITY_MOST, Math.min(Math.round(priority), PRIORITY_MOST));
+}
+
+function fresh(id: string, uniqueKey: string): Added {
+  return { requestId: id, uniqueKey, wasAlreadyPresent: false, wasAlreadyHandled: false };
+}
+
+function infoOf(id: string, uniqueKey: string, lease: AnyLease | undefined): OperationInfo {
+  const forefront = lease !== undefined && lease.priority >= FOREFRONT;
+  return { ...fresh(id, uniqueKey), wasAlreadyPresent: true, forefront };
+}
+
+function isHandled(state: string | undefined): boolean {
+  return state === "done" || state === "failed";
+}
+
+/** Whether a call on the frontier went elsewhere, to another thread or machine. */
+export function isLater<T>(value: T): value is Extract<T, Promise<unknown>> {
+  return value instanceof Promise;
+}
+
+/** For a result that is not awaited: whether it failed shows in what follows. */
+function ignoreLater(value: boolean | Promise<boolean>): void {
+  if (isLater(value)) value.catch(() => undefined);
+}

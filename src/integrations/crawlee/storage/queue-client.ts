@@ -1,0 +1,252 @@
+/**
+ * QueueClient: a request queue of version 3, in the protocol of both its `RequestQueue` classes.
+ *
+ *   RequestQueue (the default)   listAndLockHead ─▶ prolongRequestLock, getRequest ─▶ updateRequest, deleteRequestLock
+ *   RequestQueueV1               listHead ─▶ getRequest ─▶ updateRequest; what is in progress only it keeps
+ *
+ *   listAndLockHead     pollMany: the lock is a lease
+ *   listHead            peek: nothing is locked
+ *   updateRequest       handledAt is set: done · not set: due again, and unlocked
+ *   queueHasLockedRequests   whether anything is not handled: also what waits for a clock keeps a crawler going
+ *
+ *   I1  A lock that has expired ends nothing: the request is another client's by then, or due again.
+ */
+import { misuse, FrontierError } from "../../../base/errors.ts";
+import { isObject } from "../../../base/type-guards.ts";
+import type {
+  BatchResult,
+  CrawleeRequest,
+  OperationOptions,
+  ProcessedRequest,
+  QueueInfo,
+  StoredRequest,
+} from "../crawlee-types.ts";
+import type { QueueEntry, QueueRegistry } from "./queue-registry.ts";
+import { decodeRequest, wholeRequest } from "../request-codec.ts";
+import { requestId } from "../request-id.ts";
+import { type Added, isLater, type RequestStore } from "../request-store.ts";
+
+const HEAD = 100;
+/** As many as a frontier shows. */
+const HEAD_MOST = 1_000;
+const LOCKED_MOST = 25;
+
+interface HeadOptions {
+  limit?: number | undefined;
+}
+interface LockOptions extends HeadOptions {
+  lockSecs: number;
+  forefront?: boolean | undefined;
+}
+interface Head {
+  limit: number;
+  queueModifiedAt: Date;
+  hadMultipleClients: boolean;
+  items: StoredRequest[];
+}
+interface LockedHead extends Head {
+  lockSecs: number;
+  queueHasLockedRequests: boolean;
+}
+type Done = Omit<ProcessedRequest, "uniqueKey">;
+
+export class QueueClient {
+  readonly #registry: QueueRegistry;
+  readonly #id: string;
+  readonly #clientKey: string | undefined;
+
+  constructor(registry: QueueRegistry, id: string, clientKey: string | undefined) {
+    this.#registry = registry;
+    this.#id = id;
+    this.#clientKey = clientKey;
+  }
+
+  async get(): Promise<(QueueInfo & { userId: string; stats: object }) | undefined> {
+    const entry = this.#registry.find(this.#id);
+    if (entry === undefined) return undefined;
+    entry.touch(false);
+    return infoOf(await entry.info());
+  }
+
+  /** A queue is a directory of its name: it keeps it. Other fields are ignored, as by Crawlee's own. */
+  async update({ name }: { name?: string }): Promise<QueueInfo> {
+    const entry = this.#entry();
+    if (name === undefined || name === entry.name) return infoOf(await entry.info());
+    throw misuse("UNSUPPORTED", "name", name, "the name that the queue was made with");
+  }
+
+  async delete(): Promise<void> {
+    const entry = this.#registry.find(this.#id);
+    if (entry !== undefined) await this.#registry.drop(entry);
+  }
+
+  async addRequest(request: CrawleeRequest, options: OperationOptions = {}): Promise<Done> {
+    const { processedRequests } = await this.batchAddRequests([request], options);
+    const [first] = processedRequests;
+    if (first === undefined) {
+      const expected = "less than the frontier's capacity";
+      throw new FrontierError(
+        "MEMORY_FULL",
+        `request ${request.url}: no room (expected: ${expected})`,
+      );
+    }
+    const { uniqueKey: _, ...done } = first;
+    return done;
+  }
+
+  async batchAddRequests(
+    requests: readonly CrawleeRequest[],
+    { forefront = false }: OperationOptions = {},
+  ): Promise<BatchResult> {
+    const entry = this.#entry();
+    for (const request of requests) checkRequest(request);
+    entry.touch(true);
+    const revived = await entry.revive(requests, forefront);
+    const added = await this.#store(entry).addMany(requests, forefront);
+    const result: BatchResult = { processedRequests: [], unprocessedRequests: [] };
+    for (const [index, { refusal, ...each }] of added.entries()) {
+      const isNew = revived.has(each.requestId);
+      const processed = isNew
+        ? { ...each, wasAlreadyPresent: false, wasAlreadyHandled: false }
+        : each;
+      if (refusal === undefined) result.processedRequests.push(processed);
+      else refuse(result, requests[index] as CrawleeRequest, { ...each, refusal });
+    }
+    return result;
+  }
+
+  async getRequest(id: string): Promise<StoredRequest | undefined> {
+    const entry = this.#entry();
+    if (entry.isDeleted(id)) return undefined;
+    const stored = await this.#store(entry).get(id);
+    return stored === undefined ? undefined : wholeRequest(stored);
+  }
+
+  async updateRequest(request: CrawleeRequest, options: OperationOptions = {}): Promise<Done> {
+    const entry = this.#entry();
+    checkRequest(request);
+    const store = this.#store(entry);
+    const id = requestId(request.uniqueKey);
+    const isThere = store.lease(id) !== undefined || (await store.isHandled(id)) !== undefined;
+    if (!isThere || entry.isDeleted(id)) return await this.addRequest(request, options);
+    entry.touch(true);
+    const forefront = options.forefront === true;
+    const info = request.handledAt
+      ? await store.finish(request)
+      : await store.reclaim(request, forefront);
+    return {
+      requestId: id,
+      wasAlreadyPresent: true,
+      wasAlreadyHandled: info?.wasAlreadyHandled ?? false,
+    };
+  }
+
+  async deleteRequest(id: string): Promise<void> {
+    const entry = this.#entry();
+    const stored = entry.isDeleted(id) ? undefined : await this.#store(entry).get(id);
+    if (stored === undefined) return;
+    await this.#store(entry).unlock(id, false);
+    entry.touch(await entry.delete(id, stored));
+  }
+
+  async listHead({ limit = HEAD }: HeadOptions = {}): Promise<Head> {
+    const entry = this.#entry();
+    entry.touch(false);
+    const peeked = entry.frontier.peek(Math.max(1, Math.min(limit, HEAD_MOST)));
+    const views = isLater(peeked) ? await peeked : peeked;
+    const items = views
+      .slice(0, limit)
+      .map(({ url, data }) => wholeRequest(decodeRequest(url, data)));
+    // The older class takes an empty head that has not changed lately for the end; what waits for a clock is not.
+    const isWaiting = items.length === 0 && !(await this.#store(entry).isFinished());
+    if (isWaiting) entry.touch(true);
+    return { limit, hadMultipleClients: false, queueModifiedAt: entry.modifiedAt, items };
+  }
+
+  async listAndLockHead({ limit = LOCKED_MOST, lockSecs }: LockOptions): Promise<LockedHead> {
+    if (!(limit <= LOCKED_MOST)) throw misuse("ARGUMENT_INVALID", "limit", limit, "at most 25");
+    checkSeconds(lockSecs);
+    const entry = this.#entry();
+    const store = this.#store(entry);
+    const locked = await store.fetchMany(limit, lockSecs * 1_000);
+    const queueHasLockedRequests = locked.length > 0 || !(await store.isFinished());
+    return {
+      ...{ limit, lockSecs, queueHasLockedRequests, hadMultipleClients: false },
+      queueModifiedAt: entry.modifiedAt,
+      items: locked.map(wholeRequest),
+    };
+  }
+
+  async prolongRequestLock(
+    id: string,
+    { lockSecs }: LockOptions,
+  ): Promise<{ lockExpiresAt: Date }> {
+    checkSeconds(lockSecs);
+    const store = this.#store(this.#entry());
+    const lockExpiresAt = await store.prolong(id, lockSecs * 1_000);
+    if (lockExpiresAt !== undefined) return { lockExpiresAt };
+    throw await this.#notLocked(store, id);
+  }
+
+  async deleteRequestLock(id: string, { forefront = false }: OperationOptions = {}): Promise<void> {
+    const store = this.#store(this.#entry());
+    if (!(await store.unlock(id, forefront))) throw await this.#notLocked(store, id);
+  }
+
+  async #notLocked(store: RequestStore, id: string): Promise<FrontierError> {
+    const handled = await store.isHandled(id);
+    const state =
+      handled === undefined ? "unknown" : handled ? "handled" : "not locked by this client";
+    return new FrontierError("STATE_INVALID", `request ${id}: ${state} (expected: locked)`);
+  }
+
+  #store(entry: QueueEntry): RequestStore {
+    return entry.store(this.#clientKey);
+  }
+
+  #entry(): QueueEntry {
+    const entry = this.#registry.find(this.#id);
+    if (entry !== undefined) return entry;
+    const expected = "a queue that was opened by getOrCreate";
+    throw new FrontierError(
+      "STATE_INVALID",
+      `queue ${this.#id}: not there (expected: ${expected})`,
+    );
+  }
+}
+
+/** What a rule refuses will never be visited: to Crawlee it is handled. What finds no room is for its caller to add again. */
+function refuse(result: BatchResult, { url }: CrawleeRequest, added: Added): void {
+  const { uniqueKey, refusal, ...each } = added;
+  if (refusal?.status === "full") result.unprocessedRequests.push({ uniqueKey, url });
+  else {
+    const handled = { wasAlreadyPresent: true, wasAlreadyHandled: true };
+    result.processedRequests.push({ ...each, uniqueKey, ...handled });
+  }
+}
+
+export function infoOf(info: QueueInfo): QueueInfo & {
+  userId: string;
+  stats: object;
+  hadMultipleClients: boolean;
+} {
+  return { ...info, userId: "1", stats: {}, hadMultipleClients: false };
+}
+
+/** Throws REQUEST_INVALID before anything of a batch is added. */
+function checkRequest(request: CrawleeRequest): void {
+  if (!isObject(request)) throw misuse("REQUEST_INVALID", "request", request, "an object");
+  const { url, uniqueKey, id } = request;
+  const isCrawlable = typeof url === "string" && URL.canParse(url) && /^https?:/i.test(url.trim());
+  if (!isCrawlable) throw misuse("REQUEST_INVALID", "request.url", url, "an http or https URL");
+  if (typeof uniqueKey !== "string") {
+    throw misuse("REQUEST_INVALID", "request.uniqueKey", uniqueKey, "a string");
+  }
+  if (id === undefined || id === requestId(uniqueKey)) return;
+  throw misuse("REQUEST_INVALID", "request.id", id, "the id of its uniqueKey");
+}
+
+function checkSeconds(secs: unknown): void {
+  if (typeof secs === "number" && secs > 0 && Number.isFinite(secs)) return;
+  throw misuse("ARGUMENT_INVALID", "lockSecs", secs, "seconds, a finite number above 0");
+}

@@ -1,0 +1,229 @@
+/**
+ * OutriderStorageBackend: a `StorageBackend` of version 4 whose request queues are frontiers. Its protocol has no locks of its own: a
+ * request is in progress from fetch to its end, and returns by itself when the expected time is over.
+ *
+ *   I1  What is not in progress here is neither handled nor reclaimed: undefined is returned, and nothing has changed.
+ */
+import { FrontierError } from "../../../base/errors.ts";
+import { loadPackage } from "../crawlee-packages.ts";
+import type {
+  BatchResult,
+  CrawleeRequest,
+  OperationOptions,
+  ProcessedRequest,
+  QueueInfo,
+  StoredRequest,
+} from "../crawlee-types.ts";
+import { LOCK_SECS } from "../manager-options.ts";
+import { QueueClient } from "./queue-client.ts";
+import { type QueueEntry, type QueueName, QueueRegistry } from "./queue-registry.ts";
+import { wholeRequest } from "../request-codec.ts";
+import { newId, requestId } from "../request-id.ts";
+import type { RequestStore } from "../request-store.ts";
+import { type OutriderStorageOptions, registryOf } from "./storage-options.ts";
+
+interface BaseBackend {
+  createDatasetBackend(options?: QueueName): Promise<object>;
+  createKeyValueStoreBackend(options?: QueueName): Promise<object>;
+  storageExists?(id: string, type: string): Promise<boolean>;
+  purge?(): Promise<void>;
+  teardown?(): Promise<void>;
+  stats?: object;
+}
+
+type Done = Omit<ProcessedRequest, "uniqueKey">;
+
+/** One request queue of version 4. */
+class QueueBackend {
+  readonly #registry: QueueRegistry;
+  readonly #entry: QueueEntry;
+  readonly #store: RequestStore;
+  readonly #client: QueueClient;
+  #lockSecs = 0;
+
+  constructor(registry: QueueRegistry, entry: QueueEntry) {
+    this.#registry = registry;
+    this.#entry = entry;
+    this.#store = entry.store();
+    this.#client = new QueueClient(registry, entry.id, undefined);
+  }
+
+  async getMetadata(): Promise<QueueInfo> {
+    this.#entry.assertThere();
+    return await this.#entry.info();
+  }
+
+  async drop(): Promise<void> {
+    await this.#registry.drop(this.#entry);
+  }
+
+  async purge(): Promise<void> {
+    this.#entry.assertThere();
+    await this.#entry.clear();
+    this.#lockSecs = 0;
+  }
+
+  async addBatchOfRequests(
+    requests: readonly CrawleeRequest[],
+    options: OperationOptions = {},
+  ): Promise<BatchResult> {
+    this.#entry.assertThere();
+    for (const request of requests) request.id ??= requestId(request.uniqueKey);
+    return await this.#client.batchAddRequests(requests, options);
+  }
+
+  async getRequest(uniqueKey: string): Promise<StoredRequest | undefined> {
+    this.#entry.assertThere();
+    const url = URL.canParse(uniqueKey) ? uniqueKey : undefined;
+    const stored = await this.#store.get(requestId(uniqueKey), url);
+    return stored === undefined ? undefined : wholeRequest(stored);
+  }
+
+  async fetchNextRequest(): Promise<StoredRequest | undefined> {
+    this.#entry.assertThere();
+    const lockMs = (this.#lockSecs || LOCK_SECS) * 1_000;
+    const stored = await this.#store.fetch(lockMs);
+    return stored === undefined ? undefined : wholeRequest(stored);
+  }
+
+  async markRequestAsHandled(request: CrawleeRequest): Promise<Done | undefined> {
+    this.#entry.assertThere();
+    const id = requestId(request.uniqueKey);
+    if (this.#store.lease(id) === undefined) {
+      const isHandled = (await this.#store.isHandled(id, request.url)) === true;
+      return isHandled ? doneOf(id, true) : undefined;
+    }
+    this.#entry.touch(true);
+    request.handledAt ??= this.#entry.modifiedAt.toISOString();
+    const info = await this.#store.finish(request);
+    return info === undefined ? undefined : doneOf(id, info.wasAlreadyHandled);
+  }
+
+  async reclaimRequest(
+    request: CrawleeRequest,
+    { forefront = false }: OperationOptions = {},
+  ): Promise<Done | undefined> {
+    this.#entry.assertThere();
+    const id = requestId(request.uniqueKey);
+    if (this.#store.lease(id) === undefined) return undefined;
+    this.#entry.touch(true);
+    const info = await this.#store.reclaim(request, forefront);
+    return info === undefined ? undefined : doneOf(id, false);
+  }
+
+  async isEmpty(): Promise<boolean> {
+    this.#entry.assertThere();
+    return await this.#store.isEmpty();
+  }
+
+  async isFinished(): Promise<boolean> {
+    this.#entry.assertThere();
+    return await this.#store.isFinished();
+  }
+
+  async setExpectedRequestProcessingTimeSecs(secs: number): Promise<void> {
+    this.#lockSecs = Math.max(this.#lockSecs, secs);
+  }
+
+  /** The same under the name that earlier releases of version 4 call. */
+  setExpectedRequestProcessingTime(secs: number): void {
+    this.#lockSecs = Math.max(this.#lockSecs, secs);
+  }
+
+  async extendRequestProcessingTimeSecs(id: string, secs: number): Promise<boolean> {
+    return (await this.#store.prolong(id, secs * 1_000)) !== undefined;
+  }
+}
+
+function doneOf(id: string, wasAlreadyHandled: boolean): Done {
+  return { requestId: id, wasAlreadyPresent: true, wasAlreadyHandled };
+}
+
+/**
+ * A storage for Crawlee 4: `serviceLocator.setStorageBackend(new OutriderStorageBackend(…))`. Request queues are frontiers; datasets and
+ * key-value stores are those of `base`, which is Crawlee's memory storage unless it is given.
+ *
+ * @example
+ * const storage = new OutriderStorageBackend({ frontier: { directory: "crawl-data" } });
+ * serviceLocator.setStorageBackend(storage);
+ * await new CheerioCrawler({ requestHandler }).run(["https://example.org/"]);
+ * await storage.close();
+ */
+export class OutriderStorageBackend {
+  readonly #registry: QueueRegistry;
+  readonly #key = `OutriderStorageBackend ${newId()}`;
+  #base: BaseBackend | undefined;
+
+  /** Throws `OPTION_INVALID`. Opens nothing yet. */
+  constructor(options: OutriderStorageOptions = {}) {
+    const { registry, base } = registryOf(options);
+    this.#registry = new QueueRegistry(registry);
+    this.#base = base as BaseBackend | undefined;
+  }
+
+  #storage(): BaseBackend {
+    this.#base ??= makeMemoryBackend();
+    return this.#base;
+  }
+
+  /** Counts of the storage below. */
+  get stats(): object {
+    return this.#base?.stats ?? { rateLimitErrors: [] };
+  }
+
+  /** As the storage below. */
+  async createDatasetBackend<T = object>(options?: QueueName): Promise<T> {
+    return (await this.#storage().createDatasetBackend(options)) as T;
+  }
+
+  /** As the storage below. */
+  async createKeyValueStoreBackend<T = object>(options?: QueueName): Promise<T> {
+    return (await this.#storage().createKeyValueStoreBackend(options)) as T;
+  }
+
+  /** Opens a request queue by id, name or alias, or the default one. */
+  async createRequestQueueBackend<T = object>(options: QueueName = {}): Promise<T> {
+    const entry = await this.#registry.open(options);
+    return new QueueBackend(this.#registry, entry) as T;
+  }
+
+  /** Whether a storage of that id is open here, or is known to the storage below. */
+  async storageExists(id: string, type: string): Promise<boolean> {
+    if (type === "RequestQueue") return this.#registry.all().some((entry) => entry.id === id);
+    return (await this.#storage().storageExists?.(id, type)) ?? false;
+  }
+
+  /** A key of this storage alone, by which Crawlee keeps its queues apart from those of others. */
+  getStorageBackendCacheKey(): string {
+    return this.#key;
+  }
+
+  /** Empties the default queue and those of aliases, also what an earlier process left, and what the storage below empties. */
+  async purge(): Promise<void> {
+    await this.#registry.purge();
+    await this.#storage().purge?.();
+  }
+
+  /** Resolves when everything is on the disk; queues stay open. */
+  async teardown(): Promise<void> {
+    await this.#registry.flush();
+    await this.#base?.teardown?.();
+  }
+
+  /** Closes every queue; the storage opens them anew when they are asked for. */
+  async close(): Promise<void> {
+    await this.#registry.close();
+  }
+}
+
+function makeMemoryBackend(): BaseBackend {
+  for (const name of ["@crawlee/core", "@crawlee/memory-storage"]) {
+    const { MemoryStorageBackend } = loadPackage(name) as {
+      MemoryStorageBackend?: new () => BaseBackend;
+    };
+    if (MemoryStorageBackend !== undefined) return new MemoryStorageBackend();
+  }
+  const message =
+    "MemoryStorageBackend: not in Crawlee's packages (expected: version 4, or options.base)";
+  throw new FrontierError("UNSUPPORTED", message);
+}

@@ -1,0 +1,377 @@
+/** Edits of records already admitted, and queries about them: one by its identity, or many in slices. */
+import { argument } from "../../../base/argument-checks.ts";
+import { ANYTHING, INTEGER } from "../../../base/fields.ts";
+import { FrontierError } from "../../../base/errors.ts";
+import {
+  readForget,
+  readRemove,
+  readRequeue,
+  readScan,
+} from "../../../engine/queries/record-filter.ts";
+import { readRequest, TIME } from "../../../engine/intake/request-fields.ts";
+import type {
+  EpochView,
+  PlainRequest,
+  PutOptions,
+  PutResult,
+  RecordView,
+  RequestInput,
+} from "../../../engine/types/frontier-types.ts";
+import {
+  VERDICT_ACCEPTED,
+  VERDICT_DEFERRED,
+  VERDICT_DUPLICATE,
+  verdictOf,
+} from "../../../frontier/admission/verdicts.ts";
+import { FOREVER } from "../../../frontier/epochs/epoch-policy.ts";
+import { hostOfUrl } from "../../../url/parsing/host-of-url.ts";
+import { BATCH_OK } from "../../../url/batch/row-fields.ts";
+import { readRecord } from "../requests/record-bytes.ts";
+import { NO_RULE_NUMBER } from "../requests/rule-set.ts";
+import { packed } from "../server/packing.ts";
+import type { Located } from "../requests/request-reader.ts";
+import {
+  failureOf,
+  type Found,
+  readFound,
+  readScanned,
+  recordViewOf,
+  stateOf,
+  unitOf,
+} from "./record-views.ts";
+import type { PushParts, Pushes } from "./pushes.ts";
+
+/** Segments of one `scan`, and buckets of one `forget`: about a millisecond of the server. */
+const SEGMENTS = 24;
+const BUCKETS = 32;
+
+const readChange = argument<{ priority?: number; notBefore?: number }>("change", {
+  priority: INTEGER,
+  notBefore: TIME,
+});
+
+const readPut = argument<{ dueAt?: number; data?: unknown }>("options", {
+  dueAt: TIME,
+  data: ANYTHING,
+});
+
+export class Edits {
+  readonly #parts: PushParts;
+  readonly #pushes: Pushes;
+  readonly #now: () => number;
+
+  constructor(parts: PushParts, pushes: Pushes, now: () => number) {
+    this.#parts = parts;
+    this.#pushes = pushes;
+    this.#now = now;
+  }
+
+  /** Where a request belongs, and what is known of it. */
+  async find(request: PlainRequest): Promise<{ located: Located; found: Found | undefined }> {
+    const { link, reader } = this.#parts;
+    const located = reader.locate(request, this.#now());
+    if (!located.hasIdentity) return { located, found: undefined };
+    const answer = await link.run("find", located.partition, [located.fingerprint, located.epoch]);
+    return { located, found: readFound(answer[1]) };
+  }
+
+  async record(request: unknown): Promise<RecordView | undefined> {
+    const { found } = await this.find(readRequest(request));
+    return found === undefined ? undefined : recordViewOf(found, this.#parts.reader.set);
+  }
+
+  /** Records in no order; one that changes meanwhile may be passed over, or come twice. */
+  async *records(given: unknown): AsyncGenerator<RecordView, void, undefined> {
+    const { state, rule, host } = readScan(given);
+    if (state === "done" && !(await this.#hasDone())) {
+      const expected = "pages that come again or were put as finished, or another state";
+      const message = `records: done (expected with Redis: ${expected})`;
+      throw new FrontierError("UNSUPPORTED", message);
+    }
+    const isWanted = this.#matching({ rule, host });
+    for (let partition = 0; partition < this.#parts.link.keys.length; partition++) {
+      for await (const list of this.#scan(partition)) {
+        for (const found of list) {
+          const own = stateOf(found);
+          if (state === undefined ? own === "done" : own !== state) continue;
+          if (isWanted(found)) yield recordViewOf(found, this.#parts.reader.set);
+        }
+      }
+    }
+  }
+
+  /** An epoch and what became of its identities. Costs a pass over its buckets, in slices. */
+  async epochView(name: string): Promise<EpochView> {
+    const counts = { pending: 0, waiting: 0, leased: 0, done: 0, failed: 0 };
+    let identities = 0;
+    const { link } = this.#parts;
+    await Promise.all(
+      link.keys.map(async ([key = ""], partition) => {
+        const number = await link.commands.call(key, "HGET", [key, `e:${name}`]);
+        if (number === null) return;
+        let cursor = "0";
+        do {
+          const answer = await link.run("epoch", partition, [
+            cursor,
+            String(BUCKETS),
+            String(number),
+          ]);
+          cursor = String(answer[1]);
+          const [all, pending, waiting, leased, done, failed] = answer
+            .slice(2)
+            .map(Number) as number[];
+          identities += all as number;
+          counts.pending += pending as number;
+          counts.waiting += waiting as number;
+          counts.leased += leased as number;
+          counts.done += done as number;
+          counts.failed += failed as number;
+        } while (cursor !== "0");
+      }),
+    );
+    return { name, identities, ...counts };
+  }
+
+  async update(
+    request: unknown,
+    given: { priority?: number; notBefore?: number | Date },
+  ): Promise<boolean> {
+    const input = readRequest(request);
+    const { priority, notBefore } = readChange(given);
+    const { located, found } = await this.find(input);
+    if (found === undefined || !/[pw]/.test(found.letter)) return false;
+    let isDone = true;
+    if (priority !== undefined)
+      isDone = (await this.#edit(located.partition, "priority", priority, [found.member])) === 1;
+    if (notBefore !== undefined && isDone)
+      isDone = (await this.#edit(located.partition, "delay", notBefore, [found.member])) === 1;
+    return isDone;
+  }
+
+  async requeue(given: unknown): Promise<number> {
+    const { state, rule, host, reason } = readRequeue(given);
+    if (state === "done") {
+      throw new FrontierError(
+        "UNSUPPORTED",
+        "requeue: done (expected with Redis: failed, since done pages are not kept)",
+      );
+    }
+    const isWanted = this.#matching({ rule, host });
+    return await this.#sweep("requeue", (found) => {
+      if (found.letter !== "f" || !isWanted(found)) return false;
+      return (
+        reason === undefined ||
+        (found.failure.length > 0 && failureOf(found.failure).reason === reason)
+      );
+    });
+  }
+
+  async remove(given: unknown): Promise<number> {
+    const { rule, host, pattern } = readRemove(given);
+    const isWanted = this.#matching({ rule, host });
+    return await this.#sweep("remove", (found) => {
+      if (!/[pwz]/.test(found.letter) || !isWanted(found)) return false;
+      return pattern === undefined || pattern.test(readRecord(found.bytes).url);
+    });
+  }
+
+  async forget(given: unknown): Promise<number> {
+    const { epoch } = readForget(given);
+    const { link, recent } = this.#parts;
+    recent.clear();
+    let count = 0;
+    await Promise.all(
+      link.keys.map(async ([key = ""], partition) => {
+        let family = "";
+        if (epoch === FOREVER) family = "0";
+        else if (epoch !== undefined) {
+          const number = await link.commands.call(key, "HGET", [key, `e:${epoch}`]);
+          if (number === null) return;
+          family = String(number);
+        }
+        let cursor = "0";
+        do {
+          const answer = await link.run("forget", partition, [
+            "slice",
+            cursor,
+            String(BUCKETS),
+            family,
+          ]);
+          cursor = String(answer[1]);
+          count += Number(answer[2]);
+        } while (cursor !== "0");
+        if (epoch === undefined || epoch === FOREVER)
+          count += await this.#forgetNameless(partition);
+      }),
+    );
+    recent.clear();
+    return count;
+  }
+
+  /** Finished and failed pages that have no identity. */
+  async #forgetNameless(partition: number): Promise<number> {
+    const answer = await this.#parts.link.run("forget", partition, ["nameless"]);
+    let count = Number(answer[2]);
+    for await (const list of this.#scan(partition)) {
+      const members = list
+        .filter(({ letter, bytes }) => letter === "f" && !readRecord(bytes).hasIdentity)
+        .map(({ member }) => member);
+      if (members.length > 0) count += await this.#edit(partition, "forget", 0, members);
+    }
+    return count;
+  }
+
+  async put(request: unknown, given?: PutOptions): Promise<PutResult> {
+    const read = readRequest(request);
+    const { dueAt, data } = readPut(given ?? {});
+    const input: RequestInput = typeof read === "string" ? { url: read } : { ...read };
+    if (data !== undefined) input.data = data;
+    const { located, found } = await this.find(input);
+    if (found?.letter === "l") return { status: "leased" };
+    if (located.status === BATCH_OK && !located.hasIdentity) {
+      return { status: "rejected", reason: "no-identity" };
+    }
+    if (found !== undefined) {
+      keepKnown(input, found);
+      const isForgotten = await this.#forgetOne(located, found);
+      if (!isForgotten) return { status: "leased" };
+    }
+    if (dueAt !== undefined) input.notBefore = dueAt;
+    const origin = { nowMs: this.#now(), depth: undefined, parent: undefined };
+    const [code = VERDICT_DUPLICATE] = await this.#pushes.push(
+      [input],
+      origin,
+      found === undefined && dueAt !== undefined,
+    );
+    if (code === VERDICT_DUPLICATE) return { status: "leased" };
+    if (code > VERDICT_DEFERRED) {
+      const { status, reason } = verdictOf(code);
+      return { status: status as "rejected", ...(reason === undefined ? {} : { reason }) };
+    }
+    if (dueAt !== undefined) return { status: code === VERDICT_ACCEPTED ? "pending" : "waiting" };
+    const after = await this.find(input);
+    if (after.found !== undefined)
+      await this.#edit(located.partition, "finish", 0, [after.found.member]);
+    return { status: "done" };
+  }
+
+  async #forgetOne(located: Located, found: Found): Promise<boolean> {
+    this.#parts.recent.clear();
+    if (found.member.length > 0)
+      return (await this.#edit(located.partition, "forget", 0, [found.member])) === 1;
+    await this.#parts.link.run("forget", located.partition, [
+      "one",
+      located.fingerprint,
+      located.epoch,
+    ]);
+    return true;
+  }
+
+  async #hasDone(): Promise<boolean> {
+    for (let partition = 0; partition < this.#parts.link.keys.length; partition++) {
+      for await (const list of this.#scan(partition))
+        if (list.some((found) => /[zk]/.test(found.letter))) return true;
+    }
+    return false;
+  }
+
+  #matching({
+    rule,
+    host,
+  }: {
+    rule?: string | undefined;
+    host?: string | undefined;
+  }): (found: Found) => boolean {
+    if (rule === undefined && host === undefined) return () => true;
+    const { ids } = this.#parts.reader.set;
+    const lower = host?.toLowerCase();
+    return ({ bytes }) => {
+      const record = readRecord(bytes);
+      if (rule !== undefined && ids[record.rule] !== rule) return false;
+      return host === undefined || unitOf(record) === host || hostOfUrl(record.url) === lower;
+    };
+  }
+
+  async #sweep(what: string, isWanted: (found: Found) => boolean): Promise<number> {
+    const counts = await Promise.all(
+      this.#parts.link.keys.map(async (_, partition) => {
+        let count = 0;
+        for await (const list of this.#scan(partition)) {
+          const members = list.filter(isWanted).map(({ member }) => member);
+          if (members.length > 0) count += await this.#edit(partition, what, 0, members);
+        }
+        return count;
+      }),
+    );
+    return counts.reduce((all, one) => all + one, 0);
+  }
+
+  async *#scan(partition: number): AsyncGenerator<Found[], void, undefined> {
+    let cursor = "0";
+    do {
+      const answer = await this.#parts.link.run("scan", partition, [cursor, String(SEGMENTS)]);
+      cursor = String(answer[1]);
+      if (answer.length > 2) yield answer.slice(2).map((bytes) => readScanned(bytes as Buffer));
+    } while (cursor !== "0");
+  }
+
+  /** Records of rules that are gone go on under those that take their URLs now, in their places; the others fail. */
+  async matchAgain(): Promise<{ moved: number; unmatched: string[] }> {
+    const { reader, link, channel } = this.#parts;
+    const unmatched: string[] = [];
+    let moved = 0;
+    for (let partition = 0; partition < link.keys.length; partition++) {
+      for await (const list of this.#scan(partition)) {
+        const isGone = (rule: number): boolean => reader.set.specs[rule] === undefined;
+        const records = list
+          .filter(({ letter }) => /[pw]/.test(letter))
+          .map(({ member, bytes }) => ({ member, record: readRecord(bytes) }))
+          .filter(({ record }) => isGone(record.rule));
+        if (records.length === 0) continue;
+        const changes = records.map(({ record }) => {
+          const row = reader.readAgain(record, this.#now());
+          if (row !== undefined) return [row.rule, row.unit, row.body];
+          unmatched.push(record.url);
+          return [NO_RULE_NUMBER];
+        });
+        const members = records.map(({ member }) => member);
+        const fixed = [link.batch(), channel, "rule", packed(changes)];
+        const answer = await link.run("edit", partition, [...fixed, ...members]);
+        moved += Number(answer[1]);
+      }
+    }
+    return { moved, unmatched };
+  }
+
+  async #edit(
+    partition: number,
+    what: string,
+    argument: number,
+    members: readonly Buffer[],
+  ): Promise<number> {
+    const { link, channel } = this.#parts;
+    const answer = await link.run("edit", partition, [
+      link.batch(),
+      channel,
+      what,
+      String(argument),
+      ...members,
+    ]);
+    return Number(answer[1]);
+  }
+}
+
+/** Fields that the request leaves out stay as they were. */
+function keepKnown(input: RequestInput, found: Found): void {
+  if (found.bytes.length === 0) {
+    input.depth ??= found.depth;
+    return;
+  }
+  const { extras, depth } = readRecord(found.bytes);
+  const { d, h, n, u } = extras;
+  if (input.data === undefined && d !== undefined) input.data = d;
+  if (input.headers === undefined && h !== undefined) input.headers = h;
+  if (input.handler === undefined && n !== undefined) input.handler = n;
+  if (input.hostKey === undefined && u !== undefined) input.hostKey = u;
+  input.depth ??= depth;
+}

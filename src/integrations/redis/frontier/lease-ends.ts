@@ -1,0 +1,235 @@
+/**
+ * LeaseEnds: what ends leases, gathered for one turn of the event loop and sent together, each end with the links of its page.
+ *
+ *   done(found) ─▶ rows ─▶ this partition's: in the same script ─────────────────▶ codes
+ *                      └─▶ others': in the outbox of the same script ─▶ forwarded ─▶ codes
+ *
+ *   I1  A page is finished and its links are admitted, or in the outbox, in one step of the server.
+ */
+import { FrontierError } from "../../../base/errors.ts";
+import {
+  VERDICT_ACCEPTED,
+  VERDICT_BUDGET,
+  VERDICT_DUPLICATE,
+} from "../../../frontier/admission/verdicts.ts";
+import { GroupList } from "../requests/groups.ts";
+import type { Row } from "../requests/request-reader.ts";
+import { type Packable, packed } from "../server/packing.ts";
+import { chance } from "../server/waiting.ts";
+import { MemoryFull } from "../server/server-link.ts";
+import type { Outbox } from "./outbox.ts";
+import type { PushParts, Pushes } from "./pushes.ts";
+
+/** Ends of one script call. */
+const ENDS_MAX = 256;
+
+/** Kinds of ends, as the script has them. */
+export const END = {
+  done: 1,
+  retry: 2,
+  fail: 3,
+  release: 4,
+  extend: 5,
+  rematch: 6,
+  check: 7,
+} as const;
+
+/** One end of a lease. */
+export interface End {
+  readonly kind: number;
+  /** The record's number. */
+  readonly member: Buffer;
+  readonly token: Buffer;
+  readonly rest: readonly Packable[];
+  /** Makes the rows of its links, under the rules of the moment. */
+  readonly children: (() => Array<Row | number>) | undefined;
+}
+
+/** What became of it: its letter, and the codes of its links. */
+export interface Ended {
+  readonly letter: string;
+  readonly codes: Uint8Array;
+}
+
+interface Waiting extends End {
+  resolve(ended: Ended): void;
+  reject(cause: unknown): void;
+}
+
+/** A row among the links of an end. */
+interface Place {
+  readonly end: number;
+  readonly index: number;
+  readonly row: Row;
+}
+
+export class LeaseEnds {
+  readonly #parts: PushParts;
+  readonly #pushes: Pushes;
+  readonly #outbox: Outbox;
+  readonly #waiting = new Map<number, Waiting[]>();
+  #inFlight = 0;
+  #idle: Array<() => void> = [];
+
+  constructor(parts: PushParts, pushes: Pushes, outbox: Outbox) {
+    this.#parts = parts;
+    this.#pushes = pushes;
+    this.#outbox = outbox;
+  }
+
+  /** Ends a lease of a partition with the others of this turn. */
+  end(partition: number, end: End): Promise<Ended> {
+    return new Promise((resolve, reject) => {
+      const waiting = { ...end, resolve, reject };
+      const list = this.#waiting.get(partition);
+      if (list !== undefined) {
+        list.push(waiting);
+        return;
+      }
+      this.#waiting.set(partition, [waiting]);
+      setImmediate(() => void this.#sendAll(partition));
+    });
+  }
+
+  /** Resolves when nothing is under way. */
+  async settled(): Promise<void> {
+    while (this.#waiting.size > 0 || this.#inFlight > 0) {
+      await new Promise<void>((resolve) => this.#idle.push(resolve));
+    }
+  }
+
+  async #sendAll(partition: number): Promise<void> {
+    const list = this.#waiting.get(partition) ?? [];
+    this.#waiting.delete(partition);
+    this.#inFlight++;
+    const slices: Promise<void>[] = [];
+    for (let at = 0; at < list.length; at += ENDS_MAX) {
+      slices.push(this.#send(partition, list.slice(at, at + ENDS_MAX)));
+    }
+    await Promise.all(slices);
+    this.#inFlight--;
+    if (this.#inFlight === 0 && this.#waiting.size === 0) {
+      for (const resolve of this.#idle.splice(0)) resolve();
+    }
+  }
+
+  async #send(partition: number, ends: readonly Waiting[]): Promise<void> {
+    try {
+      for (;;) {
+        const answers = await this.#trySend(partition, ends);
+        if (answers === undefined) continue;
+        ends.forEach((end, at) => void end.resolve(answers[at] as Ended));
+        return;
+      }
+    } catch (cause) {
+      const error =
+        cause instanceof MemoryFull
+          ? new FrontierError(
+              "MEMORY_FULL",
+              "redis: maxmemory reached (expected: room for the links of a page)",
+              { cause },
+            )
+          : cause;
+      for (const end of ends) end.reject(error);
+    }
+  }
+
+  /** undefined: the rules have changed. */
+  async #trySend(partition: number, ends: readonly Waiting[]): Promise<Ended[] | undefined> {
+    const { link, reader, rules, channel } = this.#parts;
+    const codes: Uint8Array[] = [];
+    const known = ends.map(() => 0);
+    const byPartition = new Map<number, { groups: GroupList; places: Place[] }>();
+    ends.forEach(({ children }, at) => {
+      const rows = children?.() ?? [];
+      const own = new Uint8Array(rows.length);
+      codes.push(own);
+      rows.forEach((row, index) => {
+        if (typeof row === "number") own[index] = row;
+        else if (this.#pushes.isKnown(row)) {
+          own[index] = VERDICT_DUPLICATE;
+          (known[at] as number)++;
+        } else {
+          let target = byPartition.get(row.partition);
+          if (target === undefined) {
+            target = { groups: new GroupList(), places: [] };
+            byPartition.set(row.partition, target);
+          }
+          target.groups.add(row, target.places.length, at + 1);
+          target.places.push({ end: at, index, row });
+        }
+      });
+    });
+    const here = byPartition.get(partition);
+    byPartition.delete(partition);
+    const away = [...byPartition];
+    const list = ends.map(({ kind, member, token, rest }) => [kind, member, token, ...rest]);
+    const answer = await link.run("settle", partition, [
+      ...[link.batch(), String(reader.set.version), packed(list)],
+      here === undefined ? "" : here.groups.packed(),
+      away.length === 0 ? "" : packed(away.map(([target, { groups }]) => [target, groups.list()])),
+      channel,
+    ]);
+    if (String(answer[0]) === "V") {
+      await rules.follow(partition, Number(answer[1]));
+      return undefined;
+    }
+    const letters = String(answer[1]);
+    this.#parts.changed(partition);
+    const isDone = (end: number): boolean => letters[end - 1] === "d";
+    if (here !== undefined) this.#take(here, String(answer[2]), { codes, isDone });
+    const numbers = answer[3] as unknown[];
+    await Promise.all(
+      away.map(async ([target, each]) => {
+        const at = numbers.findIndex((one, index) => index % 2 === 0 && Number(one) === target);
+        if (at < 0) return;
+        const text = await this.#outbox.forward(
+          partition,
+          target,
+          Number(numbers[at + 1]),
+          stripped(each.groups, isDone),
+        );
+        this.#take(each, text, { codes, isDone });
+        this.#parts.changed(target);
+      }),
+    );
+    this.#count(known, codes, letters);
+    return ends.map((_, at) => ({ letter: letters[at] as string, codes: codes[at] as Uint8Array }));
+  }
+
+  /** Codes of a partition's rows. Without a text another process has forwarded them, and each is taken as accepted. */
+  #take(
+    { groups, places }: { groups: GroupList; places: Place[] },
+    text: string,
+    { codes, isDone }: { codes: Uint8Array[]; isDone: (end: number) => boolean },
+  ): void {
+    groups.places(isDone).forEach((index, at) => {
+      const { end, index: child, row } = places[index] as Place;
+      const code = text === "" ? VERDICT_ACCEPTED : Number.parseInt(text[at] as string, 16);
+      (codes[end] as Uint8Array)[child] = code;
+      this.#pushes.learn(row, code);
+    });
+  }
+
+  /** Links that never reached the server are counted with the next push. */
+  #count(known: readonly number[], codes: readonly Uint8Array[], letters: string): void {
+    known.forEach((count, at) => {
+      if (letters[at] !== "d") return;
+      this.#pushes.countDropped(count);
+      for (const code of codes[at] as Uint8Array) {
+        if (code > VERDICT_DUPLICATE && code !== VERDICT_BUDGET) this.#pushes.countRefused(code);
+      }
+    });
+  }
+}
+
+function stripped(groups: GroupList, keeps: (end: number) => boolean): Packable[] {
+  return (groups.list() as Packable[][])
+    .filter((group) => keeps(group[8] as number))
+    .map((group) => group.slice(0, 8));
+}
+
+/** A number from −1 to 1, for the spread of a back-off. */
+export function spread(): number {
+  return chance() * 2 - 1;
+}

@@ -1,0 +1,174 @@
+/**
+ * LeaseTaker: leases for callers: asks the source, matches again what a vanished rule has left, waits where there is nothing, and finds
+ * out when everything is done.
+ *
+ *   finished   two equal rounds over all partitions' counters: nothing live, and every parcel sent was received; no rule that seeds again,
+ *              no `pushFrom` under way, `onIdle` and `idleTimeoutMs` agree
+ */
+import type { EventHub } from "../../../engine/event-hub.ts";
+import type { AsyncLease } from "../../../engine/types/async-frontier.ts";
+import { NO_RULE_NUMBER } from "../requests/rule-set.ts";
+import type { RequestReader } from "../requests/request-reader.ts";
+import type { LeaseSource, RawLease } from "./lease-source.ts";
+import { type LeaseHome, RedisLease } from "./redis-lease.ts";
+import type { Outbox } from "./outbox.ts";
+import { MACHINE } from "../server/waiting.ts";
+import type { ServerLink } from "../server/server-link.ts";
+import { isOver, isSame, readStates, wasAdmitted } from "./state-report.ts";
+
+export interface TakerParts {
+  readonly link: ServerLink;
+  readonly source: LeaseSource;
+  readonly home: LeaseHome;
+  readonly reader: RequestReader;
+  readonly outbox: Outbox;
+  readonly events: EventHub;
+  readonly keepOpen: boolean;
+  readonly idleTimeoutMs: number | undefined;
+  // biome-ignore lint/suspicious/noConfusingVoidType: most hooks answer nothing.
+  readonly onIdle: (() => boolean | void) | undefined;
+  /** Nothing may be handed out: paused, draining. */
+  isHeld(): boolean;
+  isClosed(): boolean;
+}
+
+/** How often a process without work checks whether everything is done, and what processes that ended have left. */
+const LOOK_MS = 2_000;
+
+export class LeaseTaker {
+  readonly #parts: TakerParts;
+  readonly #live = new Map<string, RedisLease>();
+  sources = 0;
+  #lookAt = 0;
+  #idleSince: number | undefined;
+  #saidFinished = false;
+
+  constructor(parts: TakerParts) {
+    this.#parts = parts;
+  }
+
+  /** Up to `most` leases now; `isAsked`: by a caller, who must get what there is. */
+  async poll(most: number, isAsked = true): Promise<AsyncLease[]> {
+    const { isClosed, isHeld, source, events } = this.#parts;
+    if (isClosed() || isHeld() || most === 0) return [];
+    const leases = await this.#own(await source.poll(most, isAsked));
+    if (leases.length > 0) {
+      this.#idleSince = undefined;
+      this.#saidFinished = false;
+    }
+    if (events.wants.leased)
+      for (const lease of leases) events.transition("leased", lease as never);
+    events.flush();
+    return leases as unknown as AsyncLease[];
+  }
+
+  /** Waits for leases; [] when everything is done, the frontier is closed, or the time is over. */
+  async take(
+    max: number,
+    waitMs: number | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<AsyncLease[]> {
+    const { source, isClosed } = this.#parts;
+    signal?.throwIfAborted();
+    const until = waitMs === undefined ? Number.POSITIVE_INFINITY : source.now() + waitMs;
+    for (;;) {
+      const leases = await this.poll(max, false);
+      if (signal?.aborted === true) {
+        await Promise.all(leases.map((lease) => lease.release()));
+        throw signal.reason;
+      }
+      if (leases.length > 0 || isClosed() || source.now() >= until) return leases;
+      if (await this.#isFinished()) return [];
+      await source.wait(until, signal);
+    }
+  }
+
+  /** Returns every lease that this process still holds. */
+  async releaseAll(): Promise<void> {
+    const leases = [...this.#live.values()].filter(({ hasEnded }) => !hasEnded);
+    this.#live.clear();
+    await Promise.all(leases.map((lease) => lease.release()));
+  }
+
+  async #own(raws: readonly RawLease[]): Promise<RedisLease[]> {
+    const { home } = this.#parts;
+    const leases = raws.map(({ partition, member, token, unit, record, deadlineMs }) => {
+      return new RedisLease(home, { partition, member, token, unit }, record, deadlineMs);
+    });
+    this.#prune();
+    const kept: RedisLease[] = [];
+    const gone: RedisLease[] = [];
+    for (const lease of leases) {
+      const isGone = home.rules().specs[lease.record.rule] === undefined;
+      (isGone ? gone : kept).push(lease);
+    }
+    if (gone.length > 0) await this.#rematch(gone);
+    for (const lease of kept) {
+      const { partition, member, token } = lease.place;
+      this.#live.set(`${partition} ${member.toString("hex")} ${token.toString("hex")}`, lease);
+    }
+    return kept;
+  }
+
+  /** Leases that have ended are forgotten as new ones come. */
+  #prune(): void {
+    if (this.#live.size < 1_024) return;
+    for (const [key, lease] of this.#live) if (lease.hasEnded) this.#live.delete(key);
+  }
+
+  /** Records of a rule that is gone go on under the one that takes their URL now; none: they fail. */
+  async #rematch(leases: readonly RedisLease[]): Promise<void> {
+    const { reader, home, source } = this.#parts;
+    const unmatched: string[] = [];
+    await Promise.all(
+      leases.map(async (lease) => {
+        const row = reader.readAgain(lease.record, source.now());
+        if (row === undefined) unmatched.push(lease.url);
+        await lease.rematch(row === undefined ? [NO_RULE_NUMBER] : [row.rule, row.unit, row.body]);
+      }),
+    );
+    const { events } = this.#parts;
+    events.emit("rulesApplied", {
+      version: home.rules().label,
+      unmatched: unmatched.slice(0, 1_000),
+      unmatchedCount: unmatched.length,
+      moved: leases.length,
+    });
+    source.wake();
+  }
+
+  async #isFinished(): Promise<boolean> {
+    const { source, keepOpen, home, idleTimeoutMs, isClosed, isHeld, link, events } = this.#parts;
+    const isBusy = this.sources > 0 || keepOpen || isHeld();
+    if (isBusy || source.nextAt() <= source.now()) return false;
+    if (MACHINE.monotonic() < this.#lookAt && source.nextAt() !== Number.POSITIVE_INFINITY)
+      return false;
+    if (home.rules().list.specs.some(({ everyMs }) => everyMs !== undefined)) return false;
+    const first = await readStates(link, false);
+    if (!isOver(first)) {
+      this.#lookAt = MACHINE.monotonic() + LOOK_MS;
+      this.#idleSince = undefined;
+      await this.#sweepOutboxes(first.sum);
+      return false;
+    }
+    if (!wasAdmitted(first)) return false;
+    const second = await readStates(link, false);
+    if (isClosed() || !isSame(first, second) || !isOver(second)) return false;
+    this.#idleSince ??= source.now();
+    if (idleTimeoutMs !== undefined && source.now() < this.#idleSince + idleTimeoutMs) return false;
+    if (this.#parts.onIdle?.() === true) return false;
+    if (!this.#saidFinished) {
+      this.#saidFinished = true;
+      events.emit("finished", { atMs: source.now() });
+      events.flush();
+    }
+    return true;
+  }
+
+  /** Links that a process has left in an outbox go on. */
+  async #sweepOutboxes(sum: readonly number[]): Promise<void> {
+    const { link, outbox } = this.#parts;
+    if (sum[25] === sum[26]) return;
+    await Promise.all(link.keys.map((_, partition) => outbox.sweep(partition)));
+  }
+}

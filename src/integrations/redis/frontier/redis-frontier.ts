@@ -1,0 +1,491 @@
+/**
+ * Room `src/integrations/redis/frontier`: the surface of a frontier on Redis: pushes, leases and their ends, waiting, edits, report.
+ * Decides when the server is asked; what becomes of a URL is decided by scripts. May touch the rooms beside it, and engine.
+ */
+
+/**
+ * The frontier on Redis: the surface of `AsyncFrontier` over scripts. All state is in the server; this process holds connections,
+ * a kernel, the rules as it last read them, recent duplicates, and the leases that it has handed out.
+ */
+import { countOf, readClose, readList, readTake } from "../../../base/argument-checks.ts";
+import { FrontierError, frontierClosed, misuse } from "../../../base/errors.ts";
+import { readListening } from "../../../base/listen-options.ts";
+import { isMadeBy, isObject } from "../../../base/type-guards.ts";
+import { checkEvent, EventHub } from "../../../engine/event-hub.ts";
+import { pushResult } from "../../../engine/intake/push-result.ts";
+import { readRequests, readRequestWith } from "../../../engine/intake/request-fields.ts";
+import { iterate } from "../../../engine/leases/iterate-leases.ts";
+import { VERDICT_CLOSED, verdictOf } from "../../../frontier/admission/verdicts.ts";
+import type { AsyncHost, AsyncLease } from "../../../engine/types/async-frontier.ts";
+import type {
+  EpochView,
+  Explanation,
+  FrontierEvents,
+  FrontierStatus,
+  PlainRequest,
+  PushResult,
+  PutOptions,
+  PutResult,
+  RecordView,
+  Report,
+  RequestInput,
+  RequestLike,
+  RequestView,
+  Rule,
+  Verdict,
+} from "../../../engine/types/frontier-types.ts";
+import { packr, packState } from "../../../persistence/msgpack.ts";
+import { readRecord } from "../requests/record-bytes.ts";
+import type { Row } from "../requests/request-reader.ts";
+import { explain } from "./explain.ts";
+import { pushFromSource } from "./push-from-source.ts";
+import { pause } from "../server/waiting.ts";
+import type { RedisFrontier, RedisParts } from "./redis-types.ts";
+import { Edits } from "./edits.ts";
+import { hostOf } from "./redis-host.ts";
+import { LeaseTaker } from "./lease-taker.ts";
+import { LeaseEnds } from "./lease-ends.ts";
+import { LeaseSource } from "./lease-source.ts";
+import { Outbox } from "./outbox.ts";
+import { type PushParts, Pushes } from "./pushes.ts";
+import { requestViewOf } from "./record-views.ts";
+import { homeOf, RedisLease } from "./redis-lease.ts";
+import { readStates, reportOf } from "./state-report.ts";
+
+const FAR = Number.MAX_SAFE_INTEGER;
+const PEEK_MAX = 1_000;
+const DRAIN_MS = 100;
+/** URLs that an event names. */
+const UNMATCHED_MAX = 1_000;
+
+export class OpenRedisFrontier implements RedisFrontier {
+  readonly name: string;
+  readonly #parts: RedisParts & PushParts;
+  readonly #pushes: Pushes;
+  readonly #edits: Edits;
+  readonly #source: LeaseSource;
+  readonly #taker: LeaseTaker;
+  readonly #ends: LeaseEnds;
+  readonly #events = new EventHub();
+  readonly #startedAt: number;
+  #status: FrontierStatus = "running";
+  #closing: Promise<void> | undefined;
+  /** Leases go back and none is taken any more. */
+  #isEnding = false;
+
+  constructor(given: RedisParts) {
+    const parts = {
+      ...given,
+      changed: (partition: number) => this.#source.wake(partition),
+      admitted: (row: Row) => this.#admitted(row),
+    };
+    const { link, channel, reader, rules } = parts;
+    this.name = parts.name;
+    this.#parts = parts;
+    this.#pushes = new Pushes(parts);
+    const outbox = new Outbox(link, channel);
+    this.#ends = new LeaseEnds(parts, this.#pushes, outbox);
+    this.#source = new LeaseSource({
+      ...{ link, leaseMs: parts.leaseMs, maxLeases: parts.maxLeases, clock: parts.clock },
+      onVersion: (partition, version) => rules.follow(partition, version),
+    });
+    this.#edits = new Edits(parts, this.#pushes, () => this.#source.now());
+    const { keepOpen, idleTimeoutMs, onIdle } = parts;
+    this.#taker = new LeaseTaker({
+      ...{ link, reader, outbox, source: this.#source, events: this.#events },
+      ...{
+        home: homeOf({
+          ...{ parts, ends: this.#ends, pushes: this.#pushes, events: this.#events },
+          ...{ now: () => this.#source.now(), isClosed: () => this.#isClosed },
+        }),
+        keepOpen,
+        idleTimeoutMs,
+        onIdle,
+      },
+      isHeld: () => this.#isEnding || this.#status === "paused" || this.#status === "draining",
+      isClosed: () => this.#isClosed,
+    });
+    this.#startedAt = this.#source.now();
+  }
+
+  /** A message on the frontier's channel: the key of a partition that has something, or what has changed. */
+  hear(message: string): void {
+    const [what, rest = ""] = message.split(" ", 2);
+    if (what === "rules") void this.#parts.rules.refresh(0).catch(() => undefined);
+    else if (what === "forget") this.#parts.recent.clear();
+    else if (what === "pause") this.#setStatus(rest === "1" ? "paused" : "running");
+    else {
+      const partition = /\.(\d+)\}/.exec(message)?.[1];
+      this.#source.wake(partition === undefined ? undefined : Number(partition));
+    }
+  }
+
+  async status(): Promise<FrontierStatus> {
+    return this.#status;
+  }
+
+  async push(request: RequestLike, fields?: Partial<RequestInput>): Promise<Verdict> {
+    const read = readRequestWith(request, fields);
+    return verdictOf((await this.#push([read]))[0] as number);
+  }
+
+  async pushMany(
+    requests: Iterable<RequestLike>,
+    defaults?: Partial<RequestInput>,
+  ): Promise<PushResult> {
+    return pushResult(await this.#push(readRequests(requests, defaults)));
+  }
+
+  async pushFrom(
+    source: AsyncIterable<RequestLike> | Iterable<RequestLike>,
+    options: { batch?: number | undefined; signal?: AbortSignal | undefined } = {},
+  ): Promise<PushResult> {
+    this.#need();
+    this.#taker.sources++;
+    try {
+      const push = (list: readonly PlainRequest[]): Promise<Uint8Array> => this.#push(list);
+      return await pushFromSource(source, options, push, () => this.#isClosed);
+    } finally {
+      this.#taker.sources--;
+    }
+  }
+
+  async put(request: RequestLike, options?: PutOptions): Promise<PutResult> {
+    if (this.#isClosed) return { status: "closed" };
+    return await this.#edits.put(request, options);
+  }
+
+  async poll(): Promise<AsyncLease | undefined> {
+    return (await this.#taker.poll(1))[0];
+  }
+
+  async pollMany(max: number): Promise<AsyncLease[]> {
+    return await this.#taker.poll(countOf(max, "max"));
+  }
+
+  async take(
+    options: {
+      max?: number | undefined;
+      timeoutMs?: number | undefined;
+      signal?: AbortSignal | undefined;
+    } = {},
+  ): Promise<AsyncLease[]> {
+    const { max, waitMs, signal } = readTake(options);
+    return await this.#taker.take(max, waitMs, signal);
+  }
+
+  async peek(max = PEEK_MAX): Promise<RequestView[]> {
+    this.#need();
+    const most = Math.min(countOf(max, "max"), PEEK_MAX);
+    if (most === 0 || this.#status !== "running") return [];
+    const lists = await this.#look(most);
+    const records = lists.flatMap((list) => list.slice(5) as Buffer[]).slice(0, most);
+    return records.map((bytes) => this.#view(bytes.subarray(16 + bytes.readUInt16BE(14))));
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<AsyncLease> {
+    return iterate((signal) => this.take({ signal }));
+  }
+
+  async done(leases: Iterable<AsyncLease>): Promise<number> {
+    const list = readList(leases, "leases", "a list of leases");
+    list.forEach((lease, index) => {
+      if (isMadeBy(lease, RedisLease)) return;
+      throw misuse("ARGUMENT_INVALID", `leases[${index}]`, lease, "a lease");
+    });
+    const ended = await Promise.all((list as RedisLease[]).map((lease) => lease.finish()));
+    return ended.filter(({ letter }) => letter === "d").length;
+  }
+
+  async record(request: RequestLike): Promise<RecordView | undefined> {
+    this.#need();
+    return await this.#edits.record(request);
+  }
+
+  async *records(filter?: object): AsyncGenerator<RecordView> {
+    this.#need();
+    yield* this.#edits.records(filter);
+  }
+
+  async explain(request: RequestLike): Promise<Explanation> {
+    this.#need();
+    const input = readRequestWith(request, undefined);
+    const moment = { nowMs: this.#source.now(), status: this.#status };
+    return await explain(this.#parts, this.#edits, input, moment);
+  }
+
+  epochs(): AsyncIterable<EpochView> {
+    this.#need();
+    const { link } = this.#parts;
+    const edits = this.#edits;
+    return (async function* () {
+      const { families } = await readStates(link, true);
+      for (const name of [...families.keys()].sort().reverse()) yield await edits.epochView(name);
+    })();
+  }
+
+  async nextDueAt(): Promise<number | undefined> {
+    this.#need();
+    const times = (await this.#look(1)).flatMap((list) => {
+      if (list.length > 5) return [this.#source.now()];
+      const at = String(list[1]);
+      return at === "" ? [] : [Number(at)];
+    });
+    return times.length === 0 ? undefined : Math.min(...times);
+  }
+
+  async report(): Promise<Report> {
+    this.#need();
+    await this.#pushes.flush();
+    const state = await readStates(this.#parts.link, true);
+    const nowMs = this.#source.now();
+    const next = this.#source.nextAt();
+    return reportOf(state, {
+      ...{
+        status: this.#status,
+        droppedEvents: this.#events.dropped,
+        startedAt: this.#startedAt,
+        nowMs,
+      },
+      rules: this.#parts.reader.set,
+      waitingUntil: Number.isFinite(next) && next > nowMs ? next : undefined,
+    });
+  }
+
+  on<E extends keyof FrontierEvents>(
+    event: E,
+    listener: (payload: never) => void,
+    options?: object,
+  ): () => void {
+    checkEvent(event);
+    const add = readListening(listener as never, options as never);
+    this.#need();
+    return add((own) => this.#events.on(event, own as never));
+  }
+
+  host(key: string): AsyncHost {
+    this.#need();
+    return hostOf(this.#parts, key);
+  }
+
+  async update(request: RequestLike, change: object): Promise<boolean> {
+    this.#need();
+    return await this.#edits.update(request, change as never);
+  }
+
+  async requeue(filter: object): Promise<number> {
+    this.#need();
+    const count = await this.#edits.requeue(filter);
+    this.#source.wake();
+    return count;
+  }
+
+  async remove(filter: object): Promise<number> {
+    this.#need();
+    return await this.#edits.remove(filter);
+  }
+
+  async forget(filter?: object): Promise<number> {
+    this.#need();
+    const count = await this.#edits.forget(filter);
+    await this.#tell("forget");
+    return count;
+  }
+
+  /** Forgets everything: the partitions are made anew, so that leases that are out become late. */
+  async clear(): Promise<void> {
+    this.#need();
+    await this.#ends.settled();
+    await this.#parts.clear();
+    this.#parts.recent.clear();
+    this.#source.wake();
+    await this.#tell("forget");
+  }
+
+  async state(): Promise<Record<string, unknown>> {
+    this.#need();
+    const [key = ""] = this.#parts.link.keys[0] as readonly string[];
+    const bytes = await this.#parts.link.commands.call(key, "HGET", [key, "user"]);
+    return bytes === null ? {} : (packr.unpack(bytes as Buffer) as Record<string, unknown>);
+  }
+
+  async setState(state: Record<string, unknown>): Promise<void> {
+    this.#need();
+    if (!isObject(state)) throw misuse("ARGUMENT_INVALID", "state", state, "an object");
+    await this.#parts.link.run("switch", 0, ["set", "user", packState(state)]);
+  }
+
+  async pause(): Promise<void> {
+    this.#need();
+    await this.#setPaused(FAR);
+    this.#setStatus("paused");
+    await this.#tell("pause 1");
+  }
+
+  async resume(): Promise<void> {
+    this.#need();
+    await this.#setPaused(0);
+    this.#setStatus("running");
+    this.#source.wake();
+    await this.#tell("pause 0");
+  }
+
+  async drain(): Promise<void> {
+    this.#need();
+    this.#setStatus("draining");
+    await this.#setPaused(FAR);
+    while (this.#status === "draining") {
+      const { sum } = await readStates(this.#parts.link, false);
+      if (sum[16] === 0) return;
+      await pause(DRAIN_MS);
+    }
+  }
+
+  async flush(): Promise<void> {
+    this.#need();
+    await this.#ends.settled();
+    await this.#pushes.flush();
+  }
+
+  async setRules(given: Rule[], version?: number | string): Promise<void> {
+    this.#need();
+    const { rules, reader } = this.#parts;
+    const before = reader.set;
+    const { specs, label } = await rules.replace(given, before.defaults, version);
+    await this.#tell("rules");
+    const isGone = before.specs.some((spec, at) => spec !== undefined && specs[at] === undefined);
+    const { moved, unmatched } = isGone
+      ? await this.#edits.matchAgain()
+      : { moved: 0, unmatched: [] };
+    this.#source.wake();
+    this.#events.emit("rulesApplied", {
+      ...{ version: label, moved, unmatchedCount: unmatched.length },
+      unmatched: unmatched.slice(0, UNMATCHED_MAX),
+    });
+    this.#events.flush();
+  }
+
+  async rules(): Promise<Rule[] | undefined> {
+    this.#need();
+    const { rules } = this.#parts.reader.set;
+    return rules === undefined ? undefined : structuredClone(rules);
+  }
+
+  async snapshot(): Promise<never> {
+    this.#need();
+    throw new FrontierError(
+      "UNSUPPORTED",
+      "snapshot: Redis (expected: `SAVE` or `BGSAVE` of the server, or `outrider export --redis`)",
+    );
+  }
+
+  async share(): Promise<never> {
+    this.#need();
+    throw new FrontierError(
+      "UNSUPPORTED",
+      "share: Redis (expected: openRedisFrontier in each thread, with the same name)",
+    );
+  }
+
+  async close(options: { discard?: boolean | undefined } = {}): Promise<void> {
+    const discard = readClose(options);
+    this.#closing ??= this.#close(discard);
+    await this.#closing;
+  }
+
+  async drop(): Promise<void> {
+    this.#need();
+    this.#setStatus("stopping");
+    await this.#ends.settled();
+    await this.#parts.drop();
+    this.#closing ??= this.#end();
+    await this.#closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  get #isClosed(): boolean {
+    return this.#status === "stopping" || this.#status === "stopped";
+  }
+
+  #need(): void {
+    if (this.#isClosed) throw frontierClosed();
+  }
+
+  async #close(discard: boolean): Promise<void> {
+    this.#isEnding = true;
+    if (!discard) {
+      await this.#ends.settled();
+      await this.#taker.releaseAll();
+      await this.#pushes.flush();
+    }
+    this.#setStatus("stopping");
+    await this.#end();
+  }
+
+  async #end(): Promise<void> {
+    this.#source.wake();
+    await this.#parts.end();
+    this.#parts.link.isClosed = true;
+    this.#setStatus("stopped");
+  }
+
+  #setStatus(to: FrontierStatus): void {
+    const from = this.#status;
+    if (from === to || (this.#isClosed && to !== "stopped")) return;
+    this.#status = to;
+    this.#events.emit("status", { from, to });
+    this.#events.flush();
+    if (from === "paused" || from === "draining") this.#source.wake();
+  }
+
+  async #setPaused(untilMs: number): Promise<void> {
+    const { link, channel } = this.#parts;
+    for (let partition = 0; partition < link.keys.length; partition++) {
+      await link.run("switch", partition, ["pause", String(untilMs), channel]);
+    }
+  }
+
+  async #tell(message: string): Promise<void> {
+    const { link, channel } = this.#parts;
+    const [key = ""] = link.keys[0] as readonly string[];
+    await link.commands.call(key, "PUBLISH", [channel, message]);
+  }
+
+  async #push(list: readonly PlainRequest[]): Promise<Uint8Array> {
+    if (this.#isClosed) return new Uint8Array(list.length).fill(VERDICT_CLOSED);
+    const codes = await this.#pushes.push(list, {
+      ...{ nowMs: this.#source.now(), depth: undefined, parent: undefined },
+    });
+    if (this.#events.wants.rejected || this.#events.wants.duplicate) {
+      list.forEach((one, at) => {
+        const { status, reason, admitted } = verdictOf(codes[at] as number);
+        const url = typeof one === "string" ? one : one.url;
+        if (status === "duplicate") this.#events.duplicate({ url });
+        else if (!admitted) this.#events.rejected(url, reason ?? status);
+      });
+    }
+    this.#events.flush();
+    return codes;
+  }
+
+  #admitted({ body }: Row): void {
+    if (!this.#events.wants.accepted) return;
+    // The server's first four bytes: state, attempt, hand-outs.
+    this.#events.transition("accepted", this.#view(Buffer.concat([Buffer.of(0, 1, 0, 0), body])));
+  }
+
+  #view(bytes: Buffer): RequestView {
+    const record = readRecord(bytes);
+    return requestViewOf(record, this.#parts.reader.set.ids[record.rule] ?? "");
+  }
+
+  /** What each partition would hand out now, unchanged. */
+  #look(most: number): Promise<Array<readonly unknown[]>> {
+    const { link, leaseMs, maxLeases } = this.#parts;
+    const rest = [String(most), String(leaseMs), Buffer.alloc(8), String(maxLeases), "peek"];
+    return Promise.all(link.keys.map((_, at) => link.run("poll", at, ["", ...rest])));
+  }
+}

@@ -1,0 +1,382 @@
+/** RedisLease: a lease of a record in the server. Its methods are scripts; its token is the fence. */
+import {
+  checkExtension,
+  checkText,
+  readDone,
+  readOutcome,
+  readRetry,
+  type RetryOptions,
+} from "../../../base/argument-checks.ts";
+import { misuse } from "../../../base/errors.ts";
+import { INSPECT, type Inspect, shownLease } from "../../../base/plain-copy.ts";
+import type { LeaseResult, RedirectChange } from "../../../base/request-types.ts";
+import { DONE_LATE, doneResult } from "../../../engine/intake/push-result.ts";
+import { readRequest } from "../../../engine/intake/request-fields.ts";
+import { readRedirect, sentAlong } from "../../../engine/leases/redirect.ts";
+import type {
+  DoneResult,
+  Outcome,
+  PlainRequest,
+  RequestInput,
+  RequestView,
+  Verdict,
+} from "../../../engine/types/frontier-types.ts";
+import {
+  VERDICT_DUPLICATE,
+  VERDICT_INVALID_REQUEST,
+  VERDICT_LATE,
+  VERDICT_MAX_FOUND,
+  VERDICT_NO_FOLLOW,
+  verdictOf,
+} from "../../../frontier/admission/verdicts.ts";
+import { clampPriority, effectivePriority } from "../../../frontier/core.ts";
+import type { FrontierPolicy } from "../../../frontier/rules/rule-policy.ts";
+import { hostOfUrl } from "../../../url/parsing/host-of-url.ts";
+import type { EventHub } from "../../../engine/event-hub.ts";
+import { fingerprintOf } from "../../../engine/api/url-functions.ts";
+import { absoluteLink } from "../../../url/parsing/page-links.ts";
+import { readRecord, type RecordFields } from "../requests/record-bytes.ts";
+import type { Packable } from "../server/packing.ts";
+import type { Row } from "../requests/request-reader.ts";
+import type { PushParts, Pushes } from "./pushes.ts";
+import { requestViewOf } from "./record-views.ts";
+import { END, type Ended, type LeaseEnds, spread } from "./lease-ends.ts";
+import type { RuleSet } from "../requests/rule-set.ts";
+
+/** What leases need of their frontier. */
+export interface LeaseHome {
+  readonly ends: LeaseEnds;
+  readonly maxFound: number;
+  readonly isClosed: boolean;
+  rules(): RuleSet;
+  fault(cause: unknown, url: string): void;
+  /** A lease has ended, with this letter of the script. */
+  ended(lease: RedisLease, letter: string, reason: string | undefined): void;
+  /** Rows of links, under the rules of the moment. */
+  rowsOf(list: readonly PlainRequest[], lease: RedisLease): Array<Row | number>;
+  fingerprintOf(request: RequestInput, ruleId: string): string;
+  /** Pushes the request that a redirect goes on as. */
+  continueAt(request: RequestInput, lease: RedisLease): Promise<Verdict>;
+}
+
+/** Where a lease is kept. */
+export interface LeasePlace {
+  readonly partition: number;
+  readonly member: Buffer;
+  readonly token: Buffer;
+  readonly unit: string;
+}
+
+export class RedisLease {
+  readonly url: string;
+  readonly method: string;
+  readonly body: Uint8Array | undefined;
+  readonly headers: Record<string, string> | undefined;
+  readonly priority: number;
+  readonly depth: number;
+  readonly attempt: number;
+  readonly deliveries: number;
+  readonly host: string;
+  readonly hostKey: string | undefined;
+  readonly rule: string;
+  readonly parent: string | undefined;
+  readonly handler: string | undefined;
+  readonly redirects: number;
+  deadlineMs: number;
+  readonly #home: LeaseHome;
+  readonly #place: LeasePlace;
+  readonly #record: RecordFields;
+  #fingerprint: string | undefined;
+  #hasEnded = false;
+
+  constructor(home: LeaseHome, place: LeasePlace, bytes: Buffer, deadlineMs: number) {
+    const record = readRecord(bytes);
+    const { extras, url } = record;
+    this.#home = home;
+    this.#place = place;
+    this.#record = record;
+    this.url = url;
+    this.method = extras.m ?? "GET";
+    this.body = extras.b;
+    this.headers = extras.h;
+    this.priority = record.priority;
+    this.depth = record.depth;
+    this.attempt = record.attempt;
+    this.deliveries = record.deliveries;
+    this.host = hostOfUrl(url);
+    this.hostKey = extras.u;
+    this.rule = home.rules().ids[record.rule] ?? "";
+    this.parent = record.parent?.toString("hex");
+    this.handler = extras.n;
+    this.redirects = extras.r ?? 0;
+    this.deadlineMs = deadlineMs;
+  }
+
+  get data(): unknown {
+    return this.#record.extras.d;
+  }
+
+  get fingerprint(): string {
+    this.#fingerprint ??= this.#home.fingerprintOf(this.request(), this.rule);
+    return this.#fingerprint;
+  }
+
+  /** Number of its rule, and where it stands. */
+  get place(): LeasePlace {
+    return this.#place;
+  }
+
+  get record(): RecordFields {
+    return this.#record;
+  }
+
+  get home(): LeaseHome {
+    return this.#home;
+  }
+
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  #sent(): Parameters<typeof sentAlong>[0] {
+    const { url, method, body, headers } = this;
+    return { url, method, body, headers, extras: this.#record.extras };
+  }
+
+  /** What events show of it. */
+  view(): RequestView {
+    return requestViewOf(this.#record, this.rule);
+  }
+
+  /** The request that it came from, as far as its identity goes. */
+  request(): RequestInput {
+    const { k } = this.#record.extras;
+    return {
+      url: this.url,
+      method: this.method,
+      ...(this.body === undefined ? {} : { body: this.body }),
+      ...(this.headers === undefined ? {} : { headers: this.headers }),
+      ...(k === undefined ? {} : { key: k }),
+    };
+  }
+
+  async done(result: LeaseResult = {}): Promise<DoneResult> {
+    const { found, errors = [], outcome } = readDone(result);
+    const links = (found ?? []).map((one) => this.#linkOf(one));
+    const ended = await this.#end(END.done, [outcomeOf(outcome)], {
+      children: links.length === 0 ? undefined : () => this.#rowsOf(links),
+    });
+    if (ended.letter !== "d") return DONE_LATE;
+    for (const cause of errors) this.#home.fault(cause, this.url);
+    return doneResult(ended.codes);
+  }
+
+  async retry(options: RetryOptions = {}): Promise<"requeued" | "failed" | "late"> {
+    const { delayMs, priority, reason, outcome } = readRetry(options);
+    const { letter } = await this.#end(
+      END.retry,
+      [outcomeOf(outcome), delayMs, priority, cut(reason), spread()],
+      { reason },
+    );
+    return letter === "q" ? "requeued" : letter === "f" ? "failed" : "late";
+  }
+
+  async fail(reason?: string, given?: Outcome): Promise<boolean> {
+    checkText(reason, "reason");
+    const outcome = readOutcome(given);
+    const { letter } = await this.#end(END.fail, [outcomeOf(outcome), cut(reason)], { reason });
+    return letter === "f";
+  }
+
+  async release(): Promise<boolean> {
+    const { letter } = await this.#end(END.release, [null]);
+    return letter === "r";
+  }
+
+  async redirect(url: string, change?: RedirectChange): Promise<Verdict> {
+    if (typeof url !== "string") throw misuse("ARGUMENT_INVALID", "url", url, "a string");
+    const asked = { ...readRedirect(change), url: absoluteLink(url, this.url) };
+    const { letter } = await this.#ask(END.check, [null]);
+    if (letter !== "c") return verdictOf(VERDICT_LATE);
+    const { priority, isStart, maxAttempts, hasIdentity } = this.#record;
+    const spec = this.#home.rules().specs[this.#record.rule];
+    const policy = spec?.policy;
+    const shifted = shiftedPriority(priority, this.depth, policy);
+    const isKept = this.hostKey !== undefined && hostOfUrl(asked.url) === this.host;
+    return await this.#home.continueAt(
+      {
+        ...(shifted === undefined ? {} : { priority: shifted }),
+        ...(this.handler === undefined ? {} : { handler: this.handler }),
+        ...(this.data === undefined ? {} : { data: this.data }),
+        ...(maxAttempts > 0 ? { maxAttempts } : {}),
+        ...(isStart ? { start: true } : {}),
+        ...(hasIdentity ? {} : { dedup: "skip" as const }),
+        ...(isKept ? { hostKey: this.hostKey } : {}),
+        ...sentAlong(this.#sent(), asked.url, asked.status),
+        ...asked.change,
+        url: asked.url,
+      },
+      this,
+    );
+  }
+
+  async extend(ms: number): Promise<boolean> {
+    checkExtension(ms);
+    const { letter } = await this.#ask(END.extend, [null, ms]);
+    if (letter !== "e") return false;
+    this.deadlineMs += ms;
+    return true;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.#hasEnded) await this.release();
+  }
+
+  /** What `console.log` shows. */
+  [INSPECT](depth: number, options: object, inspect: Inspect): string {
+    return shownLease(this as never, depth, { options, inspect });
+  }
+
+  /** Ends it without links, with others. */
+  finish(): Promise<Ended> {
+    return this.#end(END.done, [null]);
+  }
+
+  /** The record goes on under another rule, or fails: `rest` is what the script needs. */
+  rematch(rest: readonly Packable[]): Promise<Ended> {
+    return this.#end(END.rematch, rest, { reason: "no-rule" });
+  }
+
+  async #end(
+    kind: number,
+    rest: readonly Packable[],
+    {
+      children,
+      reason,
+    }: { children?: (() => Array<Row | number>) | undefined; reason?: string | undefined } = {},
+  ): Promise<Ended> {
+    const ended = await this.#ask(kind, rest, children);
+    this.#hasEnded = true;
+    this.#home.ended(this, ended.letter, reason);
+    return ended;
+  }
+
+  async #ask(
+    kind: number,
+    rest: readonly Packable[],
+    children?: () => Array<Row | number>,
+  ): Promise<Ended> {
+    if (this.#home.isClosed) return { letter: "l", codes: new Uint8Array(0) };
+    const { partition, member, token } = this.#place;
+    return await this.#home.ends.end(partition, { kind, member, token, rest, children });
+  }
+
+  /** A link, absolute; undefined: it is no request. */
+  #linkOf(given: unknown): PlainRequest | undefined {
+    try {
+      const read = readRequest(given);
+      if (typeof read === "string") return absoluteLink(read, this.url);
+      return { ...read, url: absoluteLink(read.url, this.url) };
+    } catch (cause) {
+      this.#home.fault(cause, this.url);
+      return undefined;
+    }
+  }
+
+  #rowsOf(links: ReadonlyArray<PlainRequest | undefined>): Array<Row | number> {
+    const spec = this.#home.rules().specs[this.#record.rule];
+    if (spec?.policy.follow === false) return links.map(() => VERDICT_NO_FOLLOW);
+    const good = links.filter((link) => link !== undefined);
+    const { maxFound } = this.#home;
+    const rows = this.#home.rowsOf(good.slice(0, maxFound), this);
+    let at = 0;
+    return links.map((link) =>
+      link === undefined ? VERDICT_INVALID_REQUEST : (rows[at++] ?? VERDICT_MAX_FOUND),
+    );
+  }
+}
+
+/** Its own priority before its depth counts; undefined: it is only the rule's. */
+function shiftedPriority(
+  priority: number,
+  depth: number,
+  policy: FrontierPolicy | undefined,
+): number | undefined {
+  if (policy === undefined) return priority;
+  if (policy.redirectSet !== undefined) return policy.redirectSet;
+  const isOwn = priority !== effectivePriority(policy, undefined, depth);
+  if (!isOwn && policy.redirectAdd === 0) return undefined;
+  return clampPriority(priority + depth * policy.depthPriority + policy.redirectAdd);
+}
+
+/** The outcome as scripts have it. */
+function outcomeOf(outcome: Outcome | undefined): Packable {
+  if (outcome === undefined) return null;
+  const { status, latencyMs, retryAfterMs, bytes, address, changed, visited } = outcome;
+  return { status, latency: latencyMs, retryAfter: retryAfterMs, bytes, address, changed, visited };
+}
+
+const REASON_LENGTH_MAX = 500;
+
+function cut(reason: string | undefined): string | undefined {
+  return reason?.slice(0, REASON_LENGTH_MAX);
+}
+
+/** Events of ends, by the letters of the script. */
+const ENDED: Readonly<Record<string, "done" | "retried" | "failed" | "released">> = {
+  ...{ d: "done", q: "retried", f: "failed", r: "released" },
+};
+
+/** What leases reach of their frontier. */
+interface HomeParts {
+  readonly parts: Pick<PushParts, "reader"> & { readonly maxFound: number };
+  readonly ends: LeaseEnds;
+  readonly pushes: Pushes;
+  readonly events: EventHub;
+  now(): number;
+  isClosed(): boolean;
+}
+
+export function homeOf({ parts, ends, pushes, events, now, isClosed }: HomeParts): LeaseHome {
+  const { reader, maxFound } = parts;
+  return {
+    ends,
+    maxFound,
+    get isClosed() {
+      return isClosed();
+    },
+    rules: () => reader.set,
+    fault: (cause, url) => {
+      events.fault({ kind: "user", stage: "done", cause, url });
+      events.flush();
+    },
+    ended: (lease, letter, reason) => {
+      const name = ENDED[letter];
+      if (name === undefined || !events.wants[name]) return;
+      const view = lease.view();
+      const shown = reason === undefined ? view : Object.assign(view, { reason });
+      events.transition(name, shown);
+      events.flush();
+    },
+    rowsOf: (list, lease) =>
+      reader.read(list, {
+        ...{ nowMs: now(), depth: lease.depth + 1 },
+        parent: Buffer.from(lease.fingerprint, "hex"),
+      }),
+    fingerprintOf: (request, ruleId) => {
+      const { list, key } = reader.set;
+      return fingerprintOf(request, list.specs.find(({ id }) => id === ruleId)?.key ?? key);
+    },
+    continueAt: async (request, lease) => {
+      const [code = VERDICT_DUPLICATE] = await pushes.push(
+        [request],
+        {
+          ...{ nowMs: now(), depth: lease.depth, redirects: lease.redirects + 1 },
+          parent: Buffer.from(lease.fingerprint, "hex"),
+        },
+        false,
+      );
+      return verdictOf(code);
+    },
+  };
+}

@@ -1,0 +1,87 @@
+/**
+ * SharedRules: the rules of all processes. Each partition holds the set and its version; a batch that names another version is refused
+ * there, and this process reads the set anew and matches again.
+ *
+ *   set: partition 0 first, which decides between two who set at once ─▶ the others ─▶ a message on the channel
+ *
+ *   I1  A partition with an older set, left by a process that died while setting, gets the newer one from the next process that meets it.
+ */
+import type { Rule, RulePolicy } from "../../../frontier/rules/rule-policy.ts";
+import { createRuleSet, readRuleSet, type RuleSet, termFields } from "../requests/rule-set.ts";
+import type { RequestReader } from "../requests/request-reader.ts";
+import type { ServerLink } from "../server/server-link.ts";
+
+export class SharedRules {
+  readonly #link: ServerLink;
+  readonly #reader: RequestReader;
+  #refreshing: Promise<void> | undefined;
+
+  constructor(link: ServerLink, reader: RequestReader) {
+    this.#link = link;
+    this.#reader = reader;
+  }
+
+  get current(): RuleSet {
+    return this.#reader.set;
+  }
+
+  /** A partition has answered that its version is another one. */
+  async follow(partition: number, version: number): Promise<void> {
+    if (version > this.current.version) {
+      this.#refreshing ??= this.refresh(partition).finally(() => {
+        this.#refreshing = undefined;
+      });
+      await this.#refreshing;
+    } else if (version < this.current.version) await this.#send(partition, this.current, version);
+  }
+
+  /** Reads the set of a partition. */
+  async refresh(partition: number): Promise<void> {
+    const set = await readStoredRules(this.#link, partition);
+    if (set !== undefined && set.version > this.current.version) this.#reader.use(set);
+  }
+
+  /** Replaces the rules everywhere. */
+  async replace(
+    rules: Rule[] | undefined,
+    defaults: RulePolicy,
+    label?: number | string,
+  ): Promise<RuleSet> {
+    for (;;) {
+      const { version, numbers } = this.current;
+      const next = createRuleSet({
+        ...{ rules, defaults, version: version + 1, label: label ?? version + 1 },
+        numbers: Object.fromEntries(numbers),
+      });
+      if (await this.#send(0, next, version)) {
+        await Promise.all(
+          this.#link.keys.map((_, at) => (at === 0 ? true : this.#send(at, next, undefined))),
+        );
+        this.#reader.use(next);
+        return next;
+      }
+      await this.refresh(0);
+    }
+  }
+
+  /** False: another set was there first. */
+  async #send(partition: number, set: RuleSet, before: number | undefined): Promise<boolean> {
+    const answer = await this.#link.run("rules", partition, [
+      ...[before === undefined ? "" : String(before), String(set.version)],
+      ...[String(set.numbers.size), set.text, ...termFields(set)],
+    ]);
+    return String(answer[0]) === "U";
+  }
+}
+
+/** The set that a partition holds; undefined: none yet. */
+export async function readStoredRules(
+  link: ServerLink,
+  partition: number,
+): Promise<RuleSet | undefined> {
+  const [key = ""] = link.keys[partition] as readonly string[];
+  const answer = await link.run("report", partition, ["0"]);
+  const version = (answer[2] as Buffer).readDoubleBE(4 * 8);
+  const text = await link.commands.call(key, "HGET", [key, "rules"]);
+  return text === null ? undefined : readRuleSet(String(text), version);
+}

@@ -1,0 +1,153 @@
+--- @include lib-state lib-seen lib-record lib-host lib-lease lib-admit
+-- Changes records that are not leased, by their numbers: a slice of a sweep, or one.
+--
+-- ARGV     1 now, or "" · 2 batch · 3 channel to wake sleepers, or "" · 4 "requeue", "remove", "priority", "delay", "finish", "forget",
+--          "rule" · 5 argument; of "rule" msgpack: { rule, host, body } for each, rule 65535: none takes it · 6 … numbers
+-- Returns  { "E", how many were changed }
+local done = answerOf(ARGV[2])
+if done then return { "E", tonumber(done) } end
+workWhenFull()
+moveDue()
+local what, argument = ARGV[4], tonumber(ARGV[5])
+local changes = what == "rule" and cmsgpack.unpack(ARGV[5])
+local ids, members = {}, {}
+for at = 6, #ARGV do
+  members[#members + 1] = ARGV[at]
+  ids[#ids + 1] = unpack_(">I6", ARGV[at])
+end
+readSegments(ids)
+local leases = getMany(KL, members)
+local count = 0
+
+-- Takes a pending or waiting record out of where it stands.
+local function leave(id, member, bytes, record)
+  if record.state == STATE_WAITING then
+    call("ZREM", KW, member)
+    C[WAITING] = C[WAITING] - 1
+  elseif record.state == STATE_RESTING or record.state == STATE_KEPT then
+    call("ZREM", KW, member)
+    C[DONE] = C[DONE] - 1
+    if record.state == STATE_RESTING then C[RESTING] = C[RESTING] - 1 else C[KEPT] = C[KEPT] - 1 end
+  elseif record.state == STATE_FAILED then
+    call("HDEL", KX, member)
+    C[FAILED] = C[FAILED] - 1
+    countRule(record.rule, 4, -1)
+  else
+    local host = hostOf(hostOfRecord(record, bytes))
+    unplace(host)
+    local queue = queueOf(host, record.rule, record.priority, record.isStart)
+    queue[Q_COUNT] = queue[Q_COUNT] - 1
+    if queue[Q_COUNT] <= 0 then dropQueue(host, queue) else C[STALE] = C[STALE] + 1 end
+    C[PENDING] = C[PENDING] - 1
+    countRule(record.rule, 1, -1)
+  end
+end
+
+local function stand(id, bytes, record)
+  local new = renumber(id, bytes, record)
+  local host = hostOf(hostOfRecord(record, bytes))
+  unplace(host)
+  appendIds(queueOf(host, record.rule, record.priority, record.isStart), pack(">I6", new), 1)
+  C[PENDING] = C[PENDING] + 1
+  countRule(record.rule, 1, 1)
+end
+
+local dues = {}
+if changes then
+  for at, due in ipairs(call("ZMSCORE", KW, unpack(members))) do dues[ids[at]] = due or now end
+end
+
+local function isLive(record) return record.state == STATE_PENDING or record.state == STATE_WAITING end
+
+local actions = {
+  requeue = function(id, member, bytes, record)
+    if record.state ~= STATE_FAILED then return false end
+    leave(id, member, bytes, record)
+    -- All attempts are before it again.
+    record.attempts = 1
+    stand(id, withState(bytes, STATE_PENDING, 1, record.deliveries), record)
+    return true
+  end,
+  remove = function(id, member, bytes, record)
+    if not isLive(record) and record.state ~= STATE_RESTING then return false end
+    leave(id, member, bytes, record)
+    markGone(id, record, GONE_REMOVED, record.attempts - 1)
+    dropRecord(id)
+    C[REMOVED] = C[REMOVED] + 1
+    return true
+  end,
+  priority = function(id, member, bytes, record)
+    if not isLive(record) then return false end
+    if record.priority == argument then return true end
+    if record.state == STATE_PENDING then
+      leave(id, member, bytes, record)
+      C[PENDING] = C[PENDING] + 1
+      countRule(record.rule, 1, 1)
+      local host = hostOf(hostOfRecord(record, bytes))
+      insertId(queueOf(host, record.rule, argument, record.isStart), id)
+    end
+    setRecord(id, withPriority(bytes, argument))
+    return true
+  end,
+  delay = function(id, member, bytes, record)
+    if not isLive(record) then return false end
+    leave(id, member, bytes, record)
+    if argument > now then
+      setRecord(id, withState(bytes, STATE_WAITING, record.attempts, record.deliveries))
+      call("ZADD", KW, argument, member)
+      C[WAITING] = C[WAITING] + 1
+    else
+      stand(id, withState(bytes, STATE_PENDING, record.attempts, record.deliveries), record)
+    end
+    return true
+  end,
+  finish = function(id, member, bytes, record)
+    if record.state ~= STATE_PENDING then return false end
+    leave(id, member, bytes, record)
+    setRecord(id, withState(bytes, STATE_KEPT, record.attempts, record.deliveries))
+    C[DONE] = C[DONE] + 1
+    C[KEPT] = C[KEPT] + 1
+    countRule(record.rule, 3, 1)
+    return true
+  end,
+  -- Another rule takes it, and its place and its priority stay; or none does.
+  rule = function(id, member, bytes, record, change)
+    if not isLive(record) then return false end
+    leave(id, member, bytes, record)
+    if change[1] == NO_RULE then
+      failRecord(id, bytes, record, "no-rule")
+      return true
+    end
+    bytes = underRule(record, change[1], change[3])
+    setRecord(id, bytes)
+    if record.state == STATE_WAITING then
+      call("ZADD", KW, dues[id], member)
+      C[WAITING] = C[WAITING] + 1
+    else
+      C[PENDING] = C[PENDING] + 1
+      countRule(record.rule, 1, 1)
+      enqueue(id, bytes, record, hostOf(change[2]))
+    end
+    return true
+  end,
+  -- As `forget` of one identity: what was known of it makes way for what is put.
+  forget = function(id, member, bytes, record)
+    leave(id, member, bytes, record)
+    if not record.isNameless then
+      local family = familyOf(record.family)
+      local field, at = entryOfRecord(family, record.prefix, id)
+      if field then dropEntry(family, field, at) end
+    end
+    dropRecord(id)
+    C[FORGOTTEN] = C[FORGOTTEN] + 1
+    return true
+  end,
+}
+for at, id in ipairs(ids) do
+  local bytes = recordOf(id)
+  if bytes and not leases[at] and actions[what](id, members[at], bytes, readRecord(bytes), changes and changes[at]) then count = count + 1 end
+end
+keepAnswer(ARGV[2], tostring(count))
+if count > 0 then wake(ARGV[3]) end
+saveAll()
+return { "E", count }

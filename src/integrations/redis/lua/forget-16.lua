@@ -1,0 +1,89 @@
+--- @include lib-state lib-seen lib-record lib-host lib-lease
+-- Forgets identities, a slice at a time: of one epoch, or of all; or one that is finished. Live records go on without identity.
+--
+-- ARGV     1 now, or "" · 2 "slice", cursor, how many buckets, number of a family or "" · or "one", fingerprint, epoch's name or ""
+--          or "nameless": finished pages that had no identity
+-- Returns  { "G", next cursor, how many }
+workWhenFull()
+moveDue()
+local count = 0
+local nameless = {}
+
+local function forgetEntry(bucket, at)
+  local kind = byte(bucket, at + 16)
+  if kind == GONE_DONE then
+    C[DONE] = C[DONE] - 1
+    C[FORGOTTEN] = C[FORGOTTEN] + 1
+    count = count + 1
+  elseif kind == LIVE then nameless[#nameless + 1] = unpack_(">I6", bucket, at + 18) end
+end
+
+local function loseNames()
+  readSegments(nameless)
+  for _, id in ipairs(nameless) do
+    local bytes = recordOf(id)
+    local record = bytes and readRecord(bytes)
+    if record then
+      if record.state == STATE_FAILED or record.state == STATE_RESTING or record.state == STATE_KEPT then
+        local member = pack(">I6", id)
+        if record.state == STATE_FAILED then
+          C[FAILED] = C[FAILED] - 1
+          countRule(record.rule, 4, -1)
+          call("HDEL", KX, member)
+        else
+          C[DONE] = C[DONE] - 1
+          if record.state == STATE_RESTING then C[RESTING] = C[RESTING] - 1 else C[KEPT] = C[KEPT] - 1 end
+          call("ZREM", KW, member)
+        end
+        C[FORGOTTEN] = C[FORGOTTEN] + 1
+        count = count + 1
+        dropRecord(id)
+      elseif not record.isNameless then
+        setRecord(id, sub(bytes, 1, 14) .. string.char(record.flags + IS_NAMELESS) .. sub(bytes, 16))
+        local lease = call("HGET", KL, pack(">I6", id))
+        if lease then call("HSET", KL, pack(">I6", id), sub(lease, 1, 45) .. "\1" .. sub(lease, 47)) end
+      end
+    end
+  end
+end
+
+local cursor = "0"
+if ARGV[2] == "one" then
+  local number = 0
+  if ARGV[4] ~= "" then number = tonumber(call("HGET", KM, "e:" .. ARGV[4]) or "-1") end
+  if number >= 0 then
+    local family = familyOf(number)
+    local field = bucketField(family, ARGV[3])
+    readBuckets({ field })
+    local at = entryAt(buckets[field], ARGV[3])
+    if at and byte(buckets[field], at + 16) ~= LIVE then
+      forgetEntry(buckets[field], at)
+      dropEntry(family, field, at)
+    end
+  end
+elseif ARGV[2] == "nameless" then
+  count = C[NAMELESS_DONE]
+  C[DONE] = C[DONE] - count
+  C[FORGOTTEN] = C[FORGOTTEN] + count
+  C[NAMELESS_DONE] = 0
+else
+  local page = call("HSCAN", KS, ARGV[3], "COUNT", ARGV[4])
+  cursor = page[1]
+  for each = 1, #page[2], 2 do
+    local field, bucket = page[2][each], page[2][each + 1]
+    if field ~= "" then
+      local number = unpack_(">H", field)
+      if ARGV[5] == "" or tonumber(ARGV[5]) == number then
+        local family = familyOf(number)
+        for at = 1, #bucket, ENTRY do forgetEntry(bucket, at) end
+        family.count = family.count - #bucket / ENTRY
+        buckets[field] = ""
+        dirtyBuckets[field] = true
+      end
+    end
+  end
+  C[GENERATION] = C[GENERATION] + 1
+end
+loseNames()
+saveAll()
+return { "G", cursor, count }

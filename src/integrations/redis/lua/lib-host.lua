@@ -1,0 +1,482 @@
+-- Hosts and their queues. A host is the unit of politeness; records of a rule without politeness stand under one made-up host for the rule.
+--
+--   host    joined 4 · turn 6 · leased 2 · flags 1 · place 1 · ready at 8 · blocked until 8 · queues 1 [· settings: length 2, msgpack] · queues
+--   queue   rule 2 · start 1 · priority 8 · count 4 · number 5 · parts from 4, to 4 · begin in the first 4, end in the last 4 · few: length 1, text
+--   ready   rule 2 · priority, largest first 8 · start 1 · turn 7 · name: members of one sorted set without scores, so that their
+--           bytes are the order: rule, priority, start requests last, least recently leased, order of joining
+--
+-- A queue is its records' numbers in their order: a few in the host itself, more in parts of 16 in a hash.
+--- @const Q_RULE = 1, Q_START = 2, Q_PRIORITY = 3, Q_COUNT = 4, Q_NUMBER = 5, Q_A = 6
+--- @const Q_B = 7, Q_OFF = 8, Q_FIN = 9, Q_FEWLENGTH = 10, Q_FEW = 11
+--- @const H_JOINED = 1, H_TURN = 2, H_LEASED = 3, H_FLAGS = 4, H_PLACE = 5, H_READYAT = 6, H_BLOCK = 7
+--- @const H_QUEUECOUNT = 8, H_NAME = 9, H_QUEUES = 10, H_HELD = 11, H_KEPT = 12, H_SETTINGS = 13, H_GONE = 14
+--- @const HELD = 1, HAS_SETTINGS = 2, KEPT_HOST = 4
+--- @const NOWHERE = 0, IN_READY = 1, IN_DELAYED = 2, IN_CLEANUP = 3
+--- @const PART_BYTES = 96, FEW_BYTES = 24, FIRST_PART = 1048576
+--- @const HOST = ">I4I6HBBddB", QUEUE = ">HBdI4I5I4I4I4I4B"
+
+local hosts, touched = {}, {}
+local addReady, dropReady, addDelayed, dropDelayed, joinedRules = {}, {}, {}, {}, {}
+
+local function parseHost(name, text)
+  local host = { unpack_(HOST, text) }
+  local flags, count, at = host[H_FLAGS], host[H_QUEUECOUNT], host[H_NAME]
+  host[H_NAME] = name
+  host[H_HELD] = flags % 2 >= HELD
+  host[H_KEPT] = flags % 8 >= KEPT_HOST
+  host[H_SETTINGS] = false
+  if flags % 4 >= HAS_SETTINGS then
+    local length
+    length, at = unpack_(">H", text, at)
+    host[H_SETTINGS] = cmsgpack.unpack(sub(text, at, at + length - 1))
+    at = at + length
+  end
+  local queues = {}
+  for each = 1, count do
+    local queue = { unpack_(QUEUE, text, at) }
+    at = queue[Q_FEW]
+    local length = queue[Q_FEWLENGTH]
+    queue[Q_FEW] = length == 0 and "" or sub(text, at, at + length - 1)
+    at = at + length
+    queues[each] = queue
+  end
+  host[H_QUEUES] = queues
+  return host
+end
+
+local function packQueue(queue)
+  queue[Q_FEWLENGTH] = #queue[Q_FEW]
+  return pack(QUEUE, unpack(queue, 1, Q_FEWLENGTH))
+end
+
+local function packHost(host)
+  local settings, queues = host[H_SETTINGS], host[H_QUEUES]
+  host[H_FLAGS] = (host[H_HELD] and HELD or 0) + (settings and HAS_SETTINGS or 0) + (host[H_KEPT] and KEPT_HOST or 0)
+  host[H_QUEUECOUNT] = #queues
+  local head = pack(HOST, unpack(host, 1, H_QUEUECOUNT))
+  if #queues == 1 and not settings then return head .. packQueue(queues[1]) .. queues[1][Q_FEW] end
+  local texts = { head }
+  if settings then
+    local packed = cmsgpack.pack(settings)
+    texts[2] = pack(">H", #packed) .. packed
+  end
+  for _, queue in ipairs(queues) do
+    texts[#texts + 1] = packQueue(queue)
+    texts[#texts + 1] = queue[Q_FEW]
+  end
+  return concat(texts)
+end
+
+local function readHosts(names)
+  local missing, asked = {}, {}
+  for _, name in ipairs(names) do
+    if hosts[name] == nil and not asked[name] then
+      asked[name] = true
+      missing[#missing + 1] = name
+    end
+  end
+  for at, text in ipairs(getMany(KH, missing)) do
+    hosts[missing[at]] = text and parseHost(missing[at], text) or false
+  end
+end
+
+-- A host, made where it is not known.
+local function hostOf(name)
+  if hosts[name] == nil then readHosts({ name }) end
+  local host = hosts[name]
+  if not host then
+    C[JOINED] = C[JOINED] + 1
+    C[HOSTS] = C[HOSTS] + 1
+    host = { C[JOINED], 0, 0, 0, NOWHERE, 0, 0, 0, name, {}, false, false, false, false }
+    hosts[name] = host
+  end
+  touched[name] = host
+  return host
+end
+
+local function isRuleHost(host) return byte(host[H_NAME], 1) == 255 end
+
+local function settingsOf(host)
+  if not host[H_SETTINGS] then host[H_SETTINGS] = { failures = 0, delay = -1, limit = 0, adaptive = -1, admitted = 0, bytes = 0 } end
+  return host[H_SETTINGS]
+end
+
+local function delayOf(host, rule)
+  local settings = host[H_SETTINGS]
+  if settings and settings.delay >= 0 then return settings.delay end
+  if not rule.adaptMax then return rule.delay or 0 end
+  if settings and settings.adaptive >= 0 then return settings.adaptive end
+  return math.min(math.max(rule.delay or 0, rule.adaptMin), rule.adaptMax)
+end
+
+local function limitOf(host, rule)
+  local settings = host[H_SETTINGS]
+  if settings and settings.limit > 0 then return settings.limit end
+  return rule.polite == 1 and (rule.perHost or 1) or 1e15
+end
+
+-- Whether a host has clocks or limits of its own, also under a rule without politeness.
+local function isSteered(host)
+  local settings = host[H_SETTINGS]
+  return host[H_HELD] or host[H_BLOCK] > now or (settings and (settings.delay >= 0 or settings.limit > 0))
+end
+
+-- Larger priorities have smaller bytes, exact for every safe integer; one bit more says that they are negative.
+local function memberOf(host, queue)
+  local priority, turn = queue[Q_PRIORITY], host[H_TURN]
+  local sign, size = 0, 9007199254740992 - priority
+  if priority < 0 then sign, size = 1, -priority end
+  return pack(">HBI7BBI6", queue[Q_RULE], sign, size, queue[Q_START], turn == 0 and 0 or 1, turn == 0 and host[H_JOINED] or turn)
+    .. host[H_NAME]
+end
+--- @const NAME_AT = 19
+
+local function isBefore(a, b)
+  if a[Q_PRIORITY] ~= b[Q_PRIORITY] then return a[Q_PRIORITY] > b[Q_PRIORITY] end
+  return a[Q_START] < b[Q_START]
+end
+
+-- The queue of a rule that goes next, or nil.
+local function topQueue(host, rule)
+  local top
+  for _, queue in ipairs(host[H_QUEUES]) do
+    if queue[Q_RULE] == rule and queue[Q_COUNT] > 0 and (not top or isBefore(queue, top)) then top = queue end
+  end
+  return top
+end
+
+-- The queue that goes next of each rule that has work.
+local NO_TOPS = {}
+local function topsOf(host)
+  local queues = host[H_QUEUES]
+  if #queues == 0 then return NO_TOPS end
+  if #queues == 1 then return queues[1][Q_COUNT] > 0 and queues or NO_TOPS end
+  local tops, list = {}, {}
+  for _, queue in ipairs(queues) do
+    if queue[Q_COUNT] > 0 then
+      local top = tops[queue[Q_RULE]]
+      if not top or isBefore(queue, top) then tops[queue[Q_RULE]] = queue end
+    end
+  end
+  for _, queue in pairs(tops) do list[#list + 1] = queue end
+  return list
+end
+
+-- Takes a host out of the sets before its turn, its queues or its clocks change. A delayed one may have become ready since.
+local function unplace(host)
+  local place = host[H_PLACE]
+  if place == NOWHERE then return end
+  host[H_PLACE] = NOWHERE
+  if place == IN_CLEANUP then
+    local member = "\254" .. host[H_NAME]
+    addDelayed[member] = nil
+    dropDelayed[#dropDelayed + 1] = member
+    return
+  end
+  for _, queue in ipairs(topsOf(host)) do
+    local member = memberOf(host, queue)
+    addReady[member], addDelayed[member] = nil, nil
+    dropReady[#dropReady + 1] = member
+    if place == IN_DELAYED then dropDelayed[#dropDelayed + 1] = member end
+  end
+end
+
+-- Puts a host where it belongs by now.
+local function place(host)
+  if host[H_PLACE] ~= NOWHERE then return end
+  local at = math.max(host[H_READYAT], host[H_BLOCK])
+  local tops = topsOf(host)
+  for index = 1, #tops do
+    local queue = tops[index]
+    if not host[H_HELD] and host[H_LEASED] < limitOf(host, ruleOf(queue[Q_RULE])) then
+      local member = memberOf(host, queue)
+      if at > now then
+        addDelayed[member] = at
+        host[H_PLACE] = IN_DELAYED
+      else
+        addReady[member] = true
+        if C[RULES] > 1 then joinedRules[queue[Q_RULE]] = true end
+        host[H_PLACE] = IN_READY
+      end
+    end
+  end
+  if #tops > 0 or host[H_LEASED] > 0 or host[H_HELD] or host[H_KEPT] then return end
+  host[H_QUEUES] = {}
+  if at > now then
+    addDelayed["\254" .. host[H_NAME]] = at
+    host[H_PLACE] = IN_CLEANUP
+  else
+    host[H_GONE] = true
+  end
+end
+
+local function flushPlaces()
+  callMany("ZREM", KR, dropReady)
+  callMany("ZREM", KD, dropDelayed)
+  local ready, delayed = {}, {}
+  for member in pairs(addReady) do
+    ready[#ready + 1] = 0
+    ready[#ready + 1] = member
+  end
+  for member, at in pairs(addDelayed) do
+    delayed[#delayed + 1] = at
+    delayed[#delayed + 1] = member
+  end
+  callMany("ZADD", KR, ready)
+  callMany("ZADD", KD, delayed)
+  addReady, dropReady, addDelayed, dropDelayed = {}, {}, {}, {}
+end
+
+-- Rules that have something ready join the shares at their own pass, or at the current one where that is higher.
+local function joinShares()
+  if C[RULES] > 1 then
+    for number in pairs(joinedRules) do
+      local member = pack(">H", number)
+      if not call("ZSCORE", KG, member) then
+        local own = tonumber(call("HGET", KP, "s" .. member) or "0")
+        call("ZADD", KG, math.max(own, C[PASS]), member)
+      end
+    end
+  end
+  joinedRules = {}
+end
+
+local function placeHosts()
+  for _, host in pairs(touched) do place(host) end
+  flushPlaces()
+  joinShares()
+end
+
+local function saveHosts()
+  placeHosts()
+  local sets, drops = {}, {}
+  for name, host in pairs(touched) do
+    if host[H_GONE] then
+      drops[#drops + 1] = name
+      C[HOSTS] = C[HOSTS] - 1
+      hosts[name] = false
+    else
+      sets[#sets + 1] = name
+      sets[#sets + 1] = packHost(host)
+    end
+  end
+  callMany("HSET", KH, sets)
+  callMany("HDEL", KH, drops)
+  touched = {}
+end
+
+local function queueOf(host, rule, priority, start)
+  for _, queue in ipairs(host[H_QUEUES]) do
+    if queue[Q_RULE] == rule and queue[Q_PRIORITY] == priority and queue[Q_START] == start then return queue end
+  end
+  C[NEXT_QUEUE] = C[NEXT_QUEUE] + 1
+  local queue = { rule, start, priority, 0, C[NEXT_QUEUE], FIRST_PART, FIRST_PART, 0, 0, 0, "" }
+  insert(host[H_QUEUES], queue)
+  return queue
+end
+
+local parts, dirtyParts = {}, {}
+local function partField(queue, part) return pack(">I5I4", queue[Q_NUMBER], part) end
+
+local function readParts(fields)
+  local missing = {}
+  for _, field in ipairs(fields) do if parts[field] == nil then missing[#missing + 1] = field end end
+  for at, ids in ipairs(getMany(KQ, missing)) do parts[missing[at]] = ids or "" end
+end
+
+local function partOf(queue, part)
+  local field = partField(queue, part)
+  if parts[field] == nil then readParts({ field }) end
+  return parts[field]
+end
+
+local function setPart(queue, part, ids)
+  local field = partField(queue, part)
+  parts[field] = ids
+  dirtyParts[field] = true
+end
+
+local function saveParts()
+  local sets, drops = {}, {}
+  for field in pairs(dirtyParts) do
+    if parts[field] == "" then drops[#drops + 1] = field else
+      sets[#sets + 1] = field
+      sets[#sets + 1] = parts[field]
+    end
+  end
+  callMany("HSET", KQ, sets)
+  callMany("HDEL", KQ, drops)
+  dirtyParts = {}
+end
+
+-- Forgets a queue of a host that is empty, and whatever stale numbers it holds. Many parts go to the trash, and from there a few at a time.
+--- @const DROPS_MAX = 64, TRASH_BYTES = 13
+local function dropQueue(host, queue)
+  if queue[Q_B] - queue[Q_A] > DROPS_MAX then
+    call("HSET", KM, "trash", (call("HGET", KM, "trash") or "") .. pack(">I5I4I4", queue[Q_NUMBER], queue[Q_A], queue[Q_B]))
+    C[TRASH] = C[TRASH] + 1
+  else
+    for part = queue[Q_A], queue[Q_B] - 1 do setPart(queue, part, "") end
+  end
+  for at, each in ipairs(host[H_QUEUES]) do
+    if each == queue then table.remove(host[H_QUEUES], at) return end
+  end
+end
+
+-- Deletes some parts of queues that were dropped; whether there were any.
+local function sweepTrash()
+  if C[TRASH] == 0 then return 0 end
+  local trash = call("HGET", KM, "trash")
+  local number, from, to = unpack_(">I5I4I4", trash)
+  local last = math.min(to, from + DROPS_MAX)
+  local fields = {}
+  for part = from, last - 1 do fields[#fields + 1] = pack(">I5I4", number, part) end
+  callMany("HDEL", KQ, fields)
+  local rest = sub(trash, TRASH_BYTES + 1)
+  if last < to then rest = pack(">I5I4I4", number, last, to) .. rest else C[TRASH] = C[TRASH] - 1 end
+  if rest == "" then call("HDEL", KM, "trash") else call("HSET", KM, "trash", rest) end
+  return 1
+end
+
+-- The part that numbers will be added to, where it must be read first.
+local function partToRead(queue, fields)
+  if queue[Q_A] < queue[Q_B] and queue[Q_FIN] < PART_BYTES then fields[#fields + 1] = partField(queue, queue[Q_B] - 1) end
+end
+
+-- Adds numbers that are larger than all there are.
+local function appendIds(queue, ids, count)
+  queue[Q_COUNT] = queue[Q_COUNT] + count
+  if queue[Q_A] == queue[Q_B] then
+    ids = queue[Q_FEW] .. ids
+    if #ids <= FEW_BYTES then
+      queue[Q_FEW] = ids
+      return
+    end
+    queue[Q_FEW], queue[Q_OFF] = "", 0
+  elseif queue[Q_FIN] < PART_BYTES then
+    ids = sub(partOf(queue, queue[Q_B] - 1), 1, queue[Q_FIN]) .. ids
+    queue[Q_B] = queue[Q_B] - 1
+  end
+  for at = 1, #ids, PART_BYTES do
+    local part = sub(ids, at, at + PART_BYTES - 1)
+    setPart(queue, queue[Q_B], part)
+    queue[Q_B], queue[Q_FIN] = queue[Q_B] + 1, #part
+  end
+end
+
+-- The next number of a queue, taken out; nil: there is none.
+local function popId(queue, isLast)
+  if queue[Q_A] == queue[Q_B] then
+    local few = queue[Q_FEW]
+    if few == "" then return nil end
+    if isLast then
+      queue[Q_FEW] = sub(few, 1, -7)
+      return unpack_(">I6", few, #few - 5)
+    end
+    queue[Q_FEW] = sub(few, 7)
+    return unpack_(">I6", few)
+  end
+  local id
+  if isLast then
+    local part = queue[Q_B] - 1
+    id = unpack_(">I6", partOf(queue, part), queue[Q_FIN] - 5)
+    queue[Q_FIN] = queue[Q_FIN] - 6
+    if queue[Q_FIN] == (part == queue[Q_A] and queue[Q_OFF] or 0) then
+      setPart(queue, part, "")
+      queue[Q_B], queue[Q_FIN] = part, PART_BYTES
+      if part > queue[Q_A] then queue[Q_FIN] = #partOf(queue, part - 1) end
+    end
+  else
+    local part = queue[Q_A]
+    local ids = partOf(queue, part)
+    id = unpack_(">I6", ids, queue[Q_OFF] + 1)
+    queue[Q_OFF] = queue[Q_OFF] + 6
+    if queue[Q_OFF] >= (part == queue[Q_B] - 1 and queue[Q_FIN] or #ids) then
+      setPart(queue, part, "")
+      queue[Q_A], queue[Q_OFF] = part + 1, 0
+    end
+  end
+  if queue[Q_A] == queue[Q_B] then queue[Q_OFF], queue[Q_FIN] = 0, 0 end
+  return id
+end
+
+-- Where the numbers that go next are: a part to be read, or nil.
+local function nextPart(queue, isLast)
+  if queue[Q_A] == queue[Q_B] then return nil end
+  return partField(queue, isLast and queue[Q_B] - 1 or queue[Q_A])
+end
+
+-- Numbers that go next, up to `most` of those that are at hand.
+local function nextIds(queue, isLast, most, list)
+  local text, from, to = queue[Q_FEW], 1, #queue[Q_FEW]
+  if queue[Q_A] < queue[Q_B] then
+    text = partOf(queue, isLast and queue[Q_B] - 1 or queue[Q_A])
+    from, to = 1, #text
+    if queue[Q_A] == (isLast and queue[Q_B] - 1 or queue[Q_A]) then from = queue[Q_OFF] + 1 end
+    if isLast or queue[Q_A] == queue[Q_B] - 1 then to = queue[Q_FIN] end
+  end
+  if isLast then
+    for at = to - 5, math.max(from, to - 6 * most + 1), -6 do list[#list + 1] = unpack_(">I6", text, at) end
+  else
+    for at = from, math.min(to, from + 6 * most - 1), 6 do list[#list + 1] = unpack_(">I6", text, at) end
+  end
+end
+
+-- Halvings after which a search is over.
+--- @const BITS = 32
+
+-- Puts a number where it belongs in a sorted text of numbers.
+local function insertIn(text, id)
+  local low, high = 0, #text / 6
+  for _ = 1, BITS do
+    if low >= high then break end
+    local middle = floor((low + high) / 2)
+    if unpack_(">I6", text, middle * 6 + 1) < id then low = middle + 1 else high = middle end
+  end
+  return sub(text, 1, low * 6) .. pack(">I6", id) .. sub(text, low * 6 + 1)
+end
+
+-- Returns a number to its place among the others. A part that grows too long becomes two at the front and at the end.
+local function insertId(queue, id)
+  if queue[Q_A] == queue[Q_B] then
+    if #queue[Q_FEW] < FEW_BYTES then
+      queue[Q_FEW] = insertIn(queue[Q_FEW], id)
+      queue[Q_COUNT] = queue[Q_COUNT] + 1
+    else
+      local ids = insertIn(queue[Q_FEW], id)
+      queue[Q_FEW] = ""
+      appendIds(queue, ids, 1)
+    end
+    return
+  end
+  queue[Q_COUNT] = queue[Q_COUNT] + 1
+  local low, high = queue[Q_A], queue[Q_B] - 1
+  for _ = 1, BITS do
+    if low >= high then break end
+    local middle = floor((low + high + 1) / 2)
+    if unpack_(">I6", partOf(queue, middle)) < id then low = middle else high = middle - 1 end
+  end
+  local ids = partOf(queue, low)
+  if low == queue[Q_B] - 1 then ids = sub(ids, 1, queue[Q_FIN]) end
+  if low == queue[Q_A] then
+    ids = sub(ids, queue[Q_OFF] + 1)
+    queue[Q_OFF] = 0
+  end
+  ids = insertIn(ids, id)
+  if low == queue[Q_A] and #ids > 2 * PART_BYTES and low < queue[Q_B] - 1 then
+    setPart(queue, low, sub(ids, PART_BYTES + 1))
+    queue[Q_A] = low - 1
+    setPart(queue, queue[Q_A], sub(ids, 1, PART_BYTES))
+    return
+  end
+  if low == queue[Q_B] - 1 then
+    if #ids > 2 * PART_BYTES then
+      setPart(queue, queue[Q_B], sub(ids, PART_BYTES + 1))
+      queue[Q_B], queue[Q_FIN] = queue[Q_B] + 1, #ids - PART_BYTES
+      ids = sub(ids, 1, PART_BYTES)
+    else
+      queue[Q_FIN] = #ids
+    end
+  end
+  setPart(queue, low, ids)
+end

@@ -1,0 +1,148 @@
+-- Seen identities: buckets of 24-byte entries in a hash that grows by linear hashing.
+--
+--   entry   fingerprint 16 · kind 1 (0 live, 1 done, 2 removed) · depth 1 · live: record 6; else depth 2, attempts 2, nothing 2
+--   bucket  field = family 2 · number 4; family 0 is the epoch `forever`, each other epoch has its own
+--
+-- A family of n buckets holds about 8 entries in each; insertions beyond that split a bucket, so that no call moves many. Buckets are small
+-- because Lua hashes every byte of every string that it makes.
+--- @const ENTRY = 24, PER_BUCKET = 8, SPLITS_MAX = 64
+--- @const LIVE = 0, GONE_DONE = 1, GONE_REMOVED = 2
+
+local families = {}
+local function familyOf(number)
+  local family = families[number]
+  if family then return family end
+  if number == 0 then
+    family = { number = 0, level = C[LEVEL], split = C[SPLIT], count = C[SEEN], grown = 0 }
+  else
+    local packed = call("HGET", KM, "f" .. pack(">H", number))
+    local level, split, count = 0, 0, 0
+    if packed then level, split, count = unpack_(">ddd", packed) end
+    family = { number = number, level = level, split = split, count = count, grown = 0 }
+  end
+  family.size = 2 ^ family.level
+  family.name = pack(">H", number)
+  family.before = family.count
+  families[number] = family
+  return family
+end
+
+local function bucketField(family, fingerprint)
+  local hash = unpack_(">I4", fingerprint)
+  local bucket = hash % family.size
+  if bucket < family.split then bucket = hash % (family.size * 2) end
+  return family.name .. pack(">I4", bucket)
+end
+
+local buckets, dirtyBuckets = {}, {}
+-- Reads the buckets of many fields at once.
+local function readBuckets(fields)
+  local missing, asked = {}, {}
+  for _, field in ipairs(fields) do
+    if buckets[field] == nil and not asked[field] then
+      asked[field] = true
+      insert(missing, field)
+    end
+  end
+  for at, value in ipairs(getMany(KS, missing)) do buckets[missing[at]] = value or "" end
+end
+
+-- Where an entry begins in a bucket, or nil.
+local function entryAt(bucket, fingerprint)
+  local from = find(bucket, fingerprint, 1, true)
+  for _ = 1, #bucket do
+    if not from or (from - 1) % ENTRY == 0 then return from end
+    from = find(bucket, fingerprint, from + 1, true)
+  end
+end
+
+local function liveWord(id, depth) return pack(">BBI6", LIVE, depth < 255 and depth or 255, id) end
+local function goneWord(kind, depth, attempts)
+  return pack(">BBHHH", kind, depth < 255 and depth or 255, math.min(depth, 65535), math.min(attempts, 1023), 0)
+end
+
+local function addEntry(family, field, fingerprint, word)
+  buckets[field] = buckets[field] .. fingerprint .. word
+  dirtyBuckets[field] = true
+  family.count = family.count + 1
+  family.grown = family.grown + 1
+end
+
+local function setWord(field, at, word)
+  local bucket = buckets[field]
+  buckets[field] = sub(bucket, 1, at + 15) .. word .. sub(bucket, at + ENTRY)
+  dirtyBuckets[field] = true
+end
+
+-- The entry of a record: it is found by its record where only the beginning of its fingerprint is known.
+local function entryOfRecord(family, prefix, id)
+  local field = bucketField(family, prefix)
+  readBuckets({ field })
+  local bucket = buckets[field]
+  local wanted = pack(">I6", id)
+  local from = find(bucket, prefix, 1, true)
+  for _ = 1, #bucket do
+    if not from then return end
+    if (from - 1) % ENTRY == 0 and byte(bucket, from + 16) == LIVE and sub(bucket, from + 18, from + 23) == wanted then
+      return field, from
+    end
+    from = find(bucket, prefix, from + 1, true)
+  end
+end
+
+local function dropEntry(family, field, at)
+  local bucket = buckets[field]
+  buckets[field] = sub(bucket, 1, at - 1) .. sub(bucket, at + ENTRY)
+  dirtyBuckets[field] = true
+  family.count = family.count - 1
+end
+
+local function splitOne(family)
+  local low = family.split
+  local high = low + family.size
+  local lowField, highField = family.name .. pack(">I4", low), family.name .. pack(">I4", high)
+  local bucket = buckets[lowField]
+  local stays, moves = {}, {}
+  local doubled = family.size * 2
+  for at = 1, #bucket, ENTRY do
+    local list = unpack_(">I4", bucket, at) % doubled == low and stays or moves
+    list[#list + 1] = sub(bucket, at, at + ENTRY - 1)
+  end
+  buckets[lowField], buckets[highField] = concat(stays), concat(moves)
+  dirtyBuckets[lowField], dirtyBuckets[highField] = true, true
+  family.split = low + 1
+  if family.split == family.size then
+    family.level, family.split, family.size = family.level + 1, 0, doubled
+  end
+end
+
+local function saveSeen()
+  for _, family in pairs(families) do
+    local splits = family.grown > 0 and math.ceil(family.count / PER_BUCKET) - family.size - family.split or 0
+    splits = math.min(splits, SPLITS_MAX, family.size - family.split)
+    if splits > 0 then
+      local low = {}
+      for each = 1, splits do low[each] = family.name .. pack(">I4", family.split + each - 1) end
+      readBuckets(low)
+      for _ = 1, splits do splitOne(family) end
+    end
+    family.grown = 0
+    if family.number == 0 then
+      C[LEVEL], C[SPLIT], C[SEEN] = family.level, family.split, family.count
+    else
+      C[EPOCH_SEEN] = C[EPOCH_SEEN] + family.count - family.before
+      family.before = family.count
+      call("HSET", KM, "f" .. family.name, pack(">ddd", family.level, family.split, family.count))
+    end
+  end
+  local sets, drops = {}, {}
+  for field in pairs(dirtyBuckets) do
+    if buckets[field] == "" then insert(drops, field) else
+      insert(sets, field)
+      insert(sets, buckets[field])
+    end
+  end
+  callMany("HSET", KS, sets)
+  callMany("HDEL", KS, drops)
+  dirtyBuckets = {}
+end

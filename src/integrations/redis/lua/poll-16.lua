@@ -1,0 +1,309 @@
+--- @include lib-state lib-seen lib-record lib-host lib-lease
+-- Hands out leases in order: rule by share, priority, host in turn, first or last in.
+--
+-- ARGV     1 now, or "" · 2 batch · 3 most leases · 4 milliseconds that they last · 5 fencing token, 8 random bytes
+--          6 most leases out at once, 0: no limit · 7 "peek": nothing is handed out, only shown; what became due is moved all the same
+-- Returns  { "L", next time or "", version, pending, now, leases: number 6, deadline 8, host length 2, host, record … }
+local most, lasts, token = math.min(tonumber(ARGV[3]), LEASES_MAX), tonumber(ARGV[4]), ARGV[5]
+local limit = tonumber(ARGV[6])
+--- @const MORE = 64, LEASES_MAX = 1024
+
+-- A batch that is sent twice gets the leases that it has and that are still live.
+local function again(members)
+  local answer = { "L", "", C[VERSION], C[PENDING], string.format("%.17g", now) }
+  for at = 1, #members, 6 do
+    local member = sub(members, at, at + 5)
+    local text = call("HGET", KL, member)
+    local lease = text and readLease(text)
+    if lease and lease.token == token then
+      local bytes = recordOf(unpack_(">I6", member))
+      local state, attempts = unpack_(">BB", bytes)
+      bytes = withState(bytes, state, attempts, lease.deliveries)
+      insert(answer, member .. pack(">dH", lease.deadline, #lease.host) .. lease.host .. bytes)
+    end
+  end
+  return answer
+end
+
+local doneBefore = answerOf(ARGV[2])
+if doneBefore then return again(doneBefore) end
+
+workWhenFull()
+local changed = sweepTrash() + moveDue()
+placeHosts()
+
+-- From here on a look writes nothing.
+local isPeek = ARGV[7] == "peek"
+if isPeek then
+  saveAll()
+  local reads = { HGET = true, HMGET = true, HEXISTS = true, ZRANGE = true, ZRANGEBYLEX = true, ZSCORE = true }
+  call = function(command, ...)
+    if reads[command] then return redis.call(command, ...) end
+    return 0
+  end
+end
+
+local leases, values, deadlines, members = {}, {}, {}, {}
+local deadline = now + lasts
+
+local function isStanding(id, queue)
+  local bytes = recordOf(id)
+  if not bytes then return nil end
+  if C[STALE] == 0 then return bytes end
+  local record = readRecord(bytes)
+  if record.state ~= STATE_PENDING or record.rule ~= queue[Q_RULE] or record.priority ~= queue[Q_PRIORITY] then return nil end
+  if call("HEXISTS", KL, pack(">I6", id)) == 1 or values[pack(">I6", id)] then return nil end
+  return bytes
+end
+
+-- Makes the lease of a record that left its queue.
+local function leaseOut(host, queue, rule, id, bytes)
+  local member = pack(">I6", id)
+  local state, attempts, deliveries = unpack_(">BBH", bytes)
+  bytes = withState(bytes, state, attempts, deliveries + 1)
+  local turnBefore, readyBefore = host[H_TURN], host[H_READYAT]
+  host[H_LEASED] = host[H_LEASED] + 1
+  if not isRuleHost(host) then
+    C[TURN] = C[TURN] + 1
+    host[H_TURN] = C[TURN]
+    host[H_READYAT] = now + delayOf(host, rule)
+  end
+  local flags = byte(bytes, 15)
+  local family = 0
+  if flags % 4 >= HAS_FAMILY then family = unpack_(">H", bytes, flags % 2 == 1 and 24 or 16) end
+  local _, _, _, _, depth = unpack_(">BBHHH", bytes)
+  local value = pack(LEASE, token, deadline, readyBefore, turnBefore, math.min(deliveries + 1, 65535), attempts, queue[Q_RULE],
+    depth, sub(bytes, 9, 14), family, flags >= IS_NAMELESS and 1 or 0) .. host[H_NAME]
+  values[member] = value
+  members[#members + 1] = member
+  leases[#leases + 1] = member .. pack(">dH", deadline, #host[H_NAME]) .. host[H_NAME] .. bytes
+  queue[Q_COUNT] = queue[Q_COUNT] - 1
+  countRule(queue[Q_RULE], 1, -1)
+  countRule(queue[Q_RULE], 2, 1)
+  countRule(queue[Q_RULE], 5, 1)
+end
+
+-- Ready hosts of a rule, in order; `list` is what was read, and hosts that came back since stand in it too.
+local lines = {}
+local function lineOf(rule)
+  local line = lines[rule]
+  if not line then
+    line = { rule = rule, list = {}, at = 1, last = nil, isWhole = false }
+    lines[rule] = line
+  end
+  return line
+end
+
+-- A host that may go on stands in the line again.
+local function comeBack(line, host)
+  place(host)
+  if host[H_PLACE] ~= IN_READY then return end
+  local top = topQueue(host, line.rule)
+  local member = memberOf(host, top)
+  if line.last and (line.isWhole or member <= line.last) then
+    local list, place = line.list, #line.list + 1
+    for at = line.at, #list do
+      if list[at] >= member then
+        place = at
+        break
+      end
+    end
+    insert(list, place, member)
+  end
+end
+
+-- Under a rule without politeness, records of a host that is steered wait in a queue of that host, and go by its clock.
+local function goesAside(host, queue, id, bytes)
+  if C[STEERED] == 0 or not isRuleHost(host) then return false end
+  local name = ownHost(readRecord(bytes), bytes)
+  readHosts({ name })
+  if not hosts[name] or not isSteered(hosts[name]) then return false end
+  local own = hostOf(name)
+  unplace(own)
+  insertId(queueOf(own, queue[Q_RULE], queue[Q_PRIORITY], queue[Q_START]), id)
+  queue[Q_COUNT] = queue[Q_COUNT] - 1
+  comeBack(lineOf(queue[Q_RULE]), own)
+  return true
+end
+
+-- Numbers of records that had left their queues were passed over.
+local hasMoved = false
+
+-- The next record of a queue; nil: it holds none and is gone, or the script may not go on.
+local function takeNext(host, queue, rule)
+  while mayGoOn() do
+    local id = popId(queue, rule.lifo == 1 and queue[Q_START] == 0)
+    if not id then
+      dropQueue(host, queue)
+      return nil
+    end
+    hasMoved = true
+    local bytes = isStanding(id, queue)
+    if bytes and not goesAside(host, queue, id, bytes) then return id, bytes end
+  end
+end
+
+local function readLine(line, count)
+  placeHosts()
+  local prefix = pack(">H", line.rule)
+  local from = line.last and "(" .. line.last or "[" .. prefix
+  local list = call("ZRANGEBYLEX", KR, from, "(" .. pack(">H", line.rule + 1), "LIMIT", 0, count)
+  line.list, line.at, line.isWhole = list, 1, #list < count
+  if #list > 0 then line.last = list[#list] end
+  local names = {}
+  for at, member in ipairs(list) do names[at] = sub(member, NAME_AT) end
+  readHosts(names)
+  local ids, fields, isLifo = {}, {}, ruleOf(line.rule).lifo == 1
+  for _, name in ipairs(names) do
+    local top = hosts[name] and topQueue(hosts[name], line.rule)
+    if top then fields[#fields + 1] = nextPart(top, isLifo and top[Q_START] == 0) end
+  end
+  readParts(fields)
+  for _, name in ipairs(names) do
+    local host = hosts[name]
+    local top = host and topQueue(host, line.rule)
+    if top then nextIds(top, isLifo and top[Q_START] == 0, isRuleHost(host) and count or 1, ids) end
+  end
+  readSegments(ids)
+end
+
+-- Leases of the next host of a rule, one or, without politeness, many; 0: there is none that may go. A look reads all that it may
+-- need at once: a host that comes back further behind than what was read is not written, and would not be read.
+local function leaseOf(number, wanted)
+  local rule, line = ruleOf(number), lineOf(number)
+  while mayGoOn() do
+    if line.at > #line.list then
+      if line.isWhole then return 0 end
+      readLine(line, isPeek and most or wanted)
+      if #line.list == 0 then return 0 end
+    end
+    local member = line.list[line.at]
+    line.at = line.at + 1
+    local host = hosts[sub(member, NAME_AT)]
+    -- It was delayed when it was written, and has become ready since.
+    if host and host[H_PLACE] == IN_DELAYED and math.max(host[H_READYAT], host[H_BLOCK]) <= now then host[H_PLACE] = IN_READY end
+    local top = host and host[H_PLACE] == IN_READY and topQueue(host, number)
+    if top and memberOf(host, top) == member then
+      touched[host[H_NAME]] = host
+      unplace(host)
+      local made = 0
+      for _ = 1, isRuleHost(host) and wanted or 1 do
+        local id, bytes = takeNext(host, top, rule)
+        if not id then break end
+        leaseOut(host, top, rule, id, bytes)
+        made = made + 1
+        if top[Q_COUNT] <= 0 then break end
+      end
+      if top[Q_COUNT] <= 0 then dropQueue(host, top) end
+      comeBack(line, host)
+      if made > 0 then return made end
+    end
+  end
+  return 0
+end
+
+-- Rules by their passes, read a few at a time; the lowest pass goes.
+local function leaseByShares(wanted)
+  -- Passes since the set was read first, false of a rule that has nothing more: a look does not write them.
+  local line, farthest, passes, moved = {}, nil, {}, 0
+  local function readShares()
+    placeHosts()
+    line = {}
+    local asked = MORE + (isPeek and moved or 0)
+    local list = call("ZRANGE", KG, 0, asked - 1, "WITHSCORES")
+    for at = 1, #list, 2 do
+      if list[at] ~= "" then
+        local number, pass = unpack_(">H", list[at]), tonumber(list[at + 1])
+        farthest = pass
+        if passes[number] ~= nil then pass = passes[number] end
+        if pass then insert(line, { number = number, member = list[at], pass = pass }) end
+      end
+    end
+    if #list < 2 * asked or list[#list - 1] == "" then farthest = nil end
+  end
+  local function keepPass(number, pass)
+    if passes[number] == nil then moved = moved + 1 end
+    passes[number] = pass
+  end
+  readShares()
+  while wanted > 0 and #line > 0 and mayGoOn() do
+    local best = 1
+    for at = 2, #line do
+      local a, b = line[at], line[best]
+      if a.pass < b.pass or (a.pass == b.pass and (ruleOf(a.number).order or 0) < (ruleOf(b.number).order or 0)) then
+        best = at
+      end
+    end
+    local turn = line[best]
+    -- Rules that were not read may stand before one that has moved to where reading ended.
+    if farthest and (turn.pass > farthest or turn.hasMoved and turn.pass == farthest) then readShares() else
+      local made = leaseOf(turn.number, 1)
+      if made > 0 then
+        C[PASS] = turn.pass
+        turn.pass, turn.hasMoved = turn.pass + 1 / (ruleOf(turn.number).rate or 100), true
+        keepPass(turn.number, turn.pass)
+        call("ZADD", KG, turn.pass, turn.member)
+        wanted = wanted - made
+      elseif stepsLeft > 0 then
+        call("ZREM", KG, turn.member)
+        call("HSET", KP, "s" .. turn.member, turn.pass)
+        keepPass(turn.number, false)
+        table.remove(line, best)
+        if #line == 0 then readShares() end
+      end
+    end
+  end
+end
+
+local wanted = most
+if limit > 0 then wanted = math.min(wanted, limit - C[LEASED]) end
+if C[PAUSED] > now then wanted = 0 end
+if wanted > 0 then
+  if C[RULES] > 1 then leaseByShares(wanted) else
+    local first = call("ZRANGEBYLEX", KR, "-", "(\253", "LIMIT", 0, 1)[1]
+    while first and wanted > 0 and mayGoOn() do
+      local made = leaseOf(unpack_(">H", first), wanted)
+      if made == 0 then break end
+      wanted = wanted - made
+    end
+  end
+end
+
+-- When there may be something: now, where the script's steps are used up.
+local function nextAt()
+  if stepsLeft <= 0 then return string.format("%.17g", now) end
+  local at = C[PAUSED] > now and C[PAUSED] or nextTime()
+  return at and string.format("%.17g", at) or ""
+end
+
+local count = #leases
+if count == 0 and changed == 0 and not hasMoved or isPeek then
+  if isPeek then
+    local shown = { "L", count == 0 and nextAt() or "", C[VERSION], C[PENDING], string.format("%.17g", now) }
+    for each = 1, count do shown[each + 5] = leases[each] end
+    return shown
+  end
+  if C[SLEEPERS] == 0 then
+    C[SLEEPERS] = 1
+    saveCounters()
+  end
+  return { "L", nextAt(), C[VERSION], C[PENDING], string.format("%.17g", now) }
+end
+C[PENDING] = C[PENDING] - count
+C[LEASED] = C[LEASED] + count
+local sets, scores = {}, {}
+for _, member in ipairs(members) do
+  sets[#sets + 1] = member
+  sets[#sets + 1] = values[member]
+  scores[#scores + 1] = deadline
+  scores[#scores + 1] = member
+end
+saveLeases()
+callMany("HSET", KL, sets)
+callMany("ZADD", KE, scores)
+if count < most then C[SLEEPERS] = 1 end
+if count > 0 then keepAnswer(ARGV[2], concat(members)) end
+saveAll()
+local answer = { "L", count < most and nextAt() or "", C[VERSION], C[PENDING], string.format("%.17g", now) }
+for each = 1, count do answer[each + 5] = leases[each] end
+return answer

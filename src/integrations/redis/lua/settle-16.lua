@@ -1,0 +1,206 @@
+--- @include lib-state lib-seen lib-record lib-host lib-lease lib-admit
+-- Ends leases, each in one step with what its page has led to.
+--
+-- ARGV     1 now, or "" · 2 batch · 3 version of the rules · 4 ends, msgpack · 5 groups of children of this partition, msgpack, or ""
+--          6 children of other partitions, msgpack { partition, groups … }, or "" · 7 channel to wake sleepers, or ""
+--          8 most bytes of a batch of children · 9 the end of each group of children
+--
+--   end      { kind, number 6, token 8, outcome or nil, … }: 1 done · 2 retry, delay or nil, priority or nil, reason · 3 fail, reason
+--            4 release · 5 extend, milliseconds · 6 match again: rule, host, body · 7 check: nothing but whether it is live
+--   outcome  { status, latency, retry after, bytes, address, changed, visited }: map of those that are given
+-- Returns  { "S", an answer each: "d" "q" "f" "r" "e" "m" or "l" late, codes of children, outbox's numbers }
+--          { "V", version }: the rules have changed, match the children again
+local doneBefore = answerOf(ARGV[2])
+if doneBefore then return cmsgpack.unpack(doneBefore) end
+local ends = cmsgpack.unpack(ARGV[4])
+local hasChildren = ARGV[5] ~= "" or ARGV[6] ~= ""
+if hasChildren and tonumber(ARGV[3]) ~= C[VERSION] then return { "V", C[VERSION] } end
+
+if hasChildren then refuseWhenFull() else workWhenFull() end
+moveClocks()
+
+local members, ids = {}, {}
+for at, one in ipairs(ends) do
+  members[at] = one[2]
+  ids[at] = unpack_(">I6", one[2])
+end
+local texts = getMany(KL, members)
+local live, names = {}, {}
+for at, one in ipairs(ends) do
+  local lease = texts[at] and readLease(texts[at])
+  if lease and lease.token == one[3] and now < lease.deadline then
+    live[at] = lease
+    names[#names + 1] = lease.host
+  end
+end
+readHosts(names)
+do
+  local fields, finished, others = {}, {}, {}
+  for at, lease in pairs(live) do
+    if not lease.isNameless then fields[#fields + 1] = bucketField(familyOf(lease.family), lease.prefix) end
+    local list = ends[at][1] == 1 and not ruleOf(lease.rule).every and finished or others
+    list[#list + 1] = ids[at]
+  end
+  readMasks(finished)
+  readSegments(others)
+  readBuckets(fields)
+end
+
+local function failNow(id, bytes, record, reason, status)
+  failRecord(id, bytes, record, reason, status)
+  return "f"
+end
+
+local function retryNow(id, bytes, record, host, one)
+  local rule = ruleOf(record.rule)
+  local outcome = one[4] or {}
+  if record.attempts >= maxAttempts(record) then return failNow(id, bytes, record, one[7] or "attempts", outcome.status) end
+  if record.deliveries >= C[MAX_DELIVERIES] then return failNow(id, bytes, record, "deliveries", outcome.status) end
+  local delay = one[5]
+  if not delay then
+    delay = 0
+    if rule.backoffBase and rule.backoffBase > 0 then
+      delay = math.min(rule.backoffMax, rule.backoffBase * rule.backoffFactor ^ math.min(record.attempts - 1, 64))
+      if rule.jitter and rule.jitter > 0 then delay = math.min(rule.backoffMax, delay * (1 + rule.jitter * one[8])) end
+    end
+  end
+  local priority = one[6]
+  if not priority then
+    if rule.retrySet then priority = rule.retrySet else priority = record.priority + (rule.retryAdd or -1) end
+  end
+  record.priority = clampPriority(priority)
+  record.attempts = record.attempts + 1
+  C[RETRIED] = C[RETRIED] + 1
+  local isLater = delay > 0
+  bytes = withPriority(withState(bytes, isLater and STATE_WAITING or STATE_PENDING, record.attempts, record.deliveries),
+    record.priority)
+  local new = renumber(id, bytes, record)
+  if isLater then
+    C[WAITING] = C[WAITING] + 1
+    call("ZADD", KW, now + delay, pack(">I6", new))
+  else
+    C[PENDING] = C[PENDING] + 1
+    countRule(record.rule, 1, 1)
+    unplace(host)
+    appendIds(queueOf(host, record.rule, record.priority, record.isStart), pack(">I6", new), 1)
+  end
+  wokeSomething = true
+  return "q"
+end
+
+local function releaseNow(id, bytes, record, host, lease)
+  if record.deliveries >= C[MAX_DELIVERIES] then
+    record.attempts = record.attempts - 1
+    failRecord(id, bytes, record, "deliveries")
+    cancelVisit(host, lease)
+    return "r"
+  end
+  C[PENDING] = C[PENDING] + 1
+  countRule(record.rule, 1, 1)
+  setRecord(id, withState(bytes, STATE_PENDING, record.attempts, record.deliveries))
+  enqueue(id, bytes, record, host)
+  cancelVisit(host, lease)
+  wokeSomething = true
+  return "r"
+end
+
+-- The record goes on under another rule; rule 65535: none takes it.
+local function matchAgain(id, bytes, record, host, lease, one)
+  cancelVisit(host, lease)
+  if one[4] == NO_RULE then return failNow(id, bytes, record, "no-rule") end
+  record.deliveries = record.deliveries - 1
+  record.state = STATE_PENDING
+  bytes = underRule(record, one[4], one[6])
+  setRecord(id, bytes)
+  C[PENDING] = C[PENDING] + 1
+  countRule(record.rule, 1, 1)
+  enqueue(id, bytes, record, hostOf(one[5]))
+  wokeSomething = true
+  return "m"
+end
+
+local answers = {}
+local seenTwice = {}
+for at, one in ipairs(ends) do
+  local lease, kind, id = live[at], one[1], ids[at]
+  if not lease or seenTwice[id] then
+    answers[at] = "l"
+    C[LATE] = C[LATE] + 1
+  elseif kind == 7 then
+    answers[at] = "c"
+  elseif kind == 5 then
+    lease.deadline = lease.deadline + one[5]
+    call("HSET", KL, one[2], pack(LEASE, lease.token, lease.deadline, lease.readyBefore, lease.turnBefore, lease.deliveries,
+      lease.attempts, lease.rule, lease.depth, lease.prefix, lease.family, lease.isNameless and 1 or 0) .. lease.host)
+    call("ZADD", KE, lease.deadline, one[2])
+    answers[at] = "e"
+  else
+    seenTwice[id] = true
+    -- A page that is done needs no more of its record than its lease has.
+    local bytes = kind ~= 1 and recordOf(id)
+    local record = bytes and readRecord(bytes) or lease
+    record.deliveries = lease.deliveries
+    local rule = ruleOf(record.rule)
+    local host = hostOf(lease.host)
+    local outcome = one[4]
+    dropLease(id)
+    C[LEASED] = C[LEASED] - 1
+    countRule(record.rule, 2, -1)
+    if kind == 4 then answers[at] = releaseNow(id, bytes, record, host, lease)
+    elseif kind == 6 then answers[at] = matchAgain(id, bytes, record, host, lease, one)
+    elseif kind == 3 and outcome and outcome.visited == false then
+      answers[at] = failNow(id, bytes, record, one[5] or "failed", outcome.status)
+      cancelVisit(host, lease)
+    else
+      wokeSomething = true -- its host may go again at a time that sleepers do not know
+      if outcome then takeOutcome(steeredOf(host, id, outcome), rule, outcome) end
+      endVisit(host, rule, now)
+      local isFailure = true
+      if kind == 1 then
+        finish(id, record)
+        answers[at] = "d"
+        isFailure = outcome ~= nil and isBadStatus(outcome.status)
+      elseif kind == 2 then answers[at] = retryNow(id, bytes, record, host, one)
+      else
+        answers[at] = failNow(id, bytes, record, one[5] or "failed", outcome and outcome.status)
+        isFailure = not (outcome and outcome.status and outcome.status >= 100 and not isBadStatus(outcome.status))
+      end
+      countVisit(host, rule, isFailure)
+    end
+  end
+end
+-- The first write takes something away, so that a server whose memory is full carries out ends without children.
+saveLeases()
+
+local function isLate(group) return answers[group[9]] ~= "d" end
+local codes = ""
+if ARGV[5] ~= "" then
+  local groups, kept = cmsgpack.unpack(ARGV[5]), {}
+  for _, group in ipairs(groups) do if not isLate(group) then kept[#kept + 1] = group end end
+  codes = admit(kept, 0)
+end
+local numbers = {}
+if ARGV[6] ~= "" then
+  for _, parcel in ipairs(cmsgpack.unpack(ARGV[6])) do
+    local kept = {}
+    for _, group in ipairs(parcel[2]) do
+      if not isLate(group) then
+        group[9] = nil
+        kept[#kept + 1] = group
+      end
+    end
+    if #kept > 0 then
+      local target = pack(">H", parcel[1])
+      local number = call("HINCRBY", KM, "o" .. target, 1)
+      call("HSET", KO, target .. pack(">I6", number), cmsgpack.pack(kept))
+      C[SENT] = C[SENT] + 1
+      insert(numbers, parcel[1])
+      insert(numbers, number)
+    end
+  end
+end
+local answer = { "S", concat(answers), codes, numbers }
+keepAnswer(ARGV[2], cmsgpack.pack(answer))
+if wokeSomething then wake(ARGV[7]) end
+saveAll()
+return answer

@@ -1,0 +1,271 @@
+/**
+ * Room `src/integrations/redis`: one frontier for many processes, all of its state in Redis or Valkey. What must be atomic is a script
+ * (`lua/`), what can be decided without the others is decided here. May use the rooms url, kernel, frontier and engine; opens no file.
+ *
+ *   server      clients of other packages, scripts, keys, packing, tries again
+ *   requests    what becomes of requests before they are sent: rules, keys, rows, bytes of records
+ *   frontier    the surface: pushes, leases and their ends, waiting, edits, report
+ */
+import type { Clock } from "../../base/clock.ts";
+import { FrontierError, misuse } from "../../base/errors.ts";
+import {
+  count,
+  kind,
+  MILLISECONDS,
+  oneOf,
+  shape,
+  TRUTH,
+  whole,
+  callable,
+} from "../../base/fields.ts";
+import { isObject } from "../../base/type-guards.ts";
+import { RecentDuplicates } from "./requests/recent-duplicates.ts";
+import { RequestReader } from "./requests/request-reader.ts";
+import { createRuleSet, type RuleSet, termFields, unsupported } from "./requests/rule-set.ts";
+import type { RedisCommands, RedisFrontierOptions } from "./redis-options.ts";
+import { commandsOf } from "./server/clients.ts";
+import { channelOf, firstState, partitionKeys, REDIS_FORMAT } from "./server/partition-keys.ts";
+import { checkServers } from "./server/server-checks.ts";
+import { ServerLink } from "./server/server-link.ts";
+import { OpenRedisFrontier } from "./frontier/redis-frontier.ts";
+import type { RedisFrontier } from "./frontier/redis-types.ts";
+import { readStoredRules, SharedRules } from "./frontier/shared-rules.ts";
+
+const PARTITIONS = 16;
+const PARTITIONS_MAX = 4_096;
+const LEASE_MS = 300_000;
+const MAX_FOUND = 100_000;
+const MAX_DELIVERIES = 10;
+const MAX_URL_BYTES = 8_192;
+/** Beyond this a batch would hold the server too long. */
+const URL_BYTES_LIMIT = 1024 * 1024;
+const GIVE_UP_MS = 30_000;
+
+const readOptions = shape<RedisFrontierOptions>(
+  {
+    redis: kind(
+      "a URL, the path of a socket, options of ioredis, or a client",
+      (value) => value !== undefined && value !== null,
+    ),
+    name: kind(
+      "a name of 1 to 200 characters without braces",
+      (value) => typeof value === "string" && /^[^{}]{1,200}$/.test(value),
+    ),
+    prefix: kind(
+      "a text of 1 to 200 characters without braces",
+      (value) => typeof value === "string" && /^[^{}]{1,200}$/.test(value),
+    ),
+    partitions: whole(1, PARTITIONS_MAX),
+    leaseMs: kind(
+      "more than 0 milliseconds",
+      (value) => Number.isFinite(value) && (value as number) > 0,
+    ),
+    rules: kind<NonNullable<RedisFrontierOptions["rules"]>>(
+      "a list of rules",
+      (value) => value !== null,
+    ),
+    defaults: kind("an object", isObject),
+    clock: kind<Clock>("a clock", isObject),
+    capacity: count(0),
+    ...{ maxFound: count(0), maxLeases: count(1), maxDeliveries: count(1) },
+    maxUrlBytes: whole(16, URL_BYTES_LIMIT),
+    ...{ keepOpen: TRUTH, idleTimeoutMs: MILLISECONDS, onIdle: callable() },
+    giveUpMs: MILLISECONDS,
+    seen: shape<NonNullable<RedisFrontierOptions["seen"]>>({ mode: oneOf("exact") }),
+  },
+  { needed: ["redis"] },
+);
+
+/**
+ * Opens a frontier that lives in Redis (≥ 7) or Valkey, made where it is not there yet. Every process that opens the same name works on
+ * it together; state, order, politeness and leases are the server's.
+ *
+ * Costs a connection, and a script for each partition. Rejects with `OPTION_INVALID` and `RULE_INVALID` for wrong options, `UNSUPPORTED`
+ * for what Redis does not carry, `SERVER_UNFIT` for a server that would lose keys, `FORMAT_UNSUPPORTED` for another version of the keys,
+ * `PROFILE_MISMATCH` for other partitions or another key, `SERVER_GONE` for a server that does not answer.
+ *
+ * @example
+ * const frontier = await openRedisFrontier({ redis: "redis://10.0.0.5:6379", name: "news" });
+ * for await (const lease of frontier) await lease.done({ found: await visit(lease.url) });
+ */
+export async function openRedisFrontier<Data = unknown>(
+  options: RedisFrontierOptions,
+): Promise<RedisFrontier<Data>> {
+  const given = readOptions(refuseOthers(options), "options", "OPTION_INVALID");
+  const commands = await commandsOf(given.redis);
+  try {
+    return (await openOn(commands, given)) as unknown as RedisFrontier<Data>;
+  } catch (cause) {
+    await commands.close().catch(() => undefined);
+    throw cause;
+  }
+}
+
+/** Options of a frontier in one process that Redis does not carry, refused by name. */
+function refuseOthers(options: RedisFrontierOptions): RedisFrontierOptions {
+  if (!isObject(options)) return options;
+  const others: Record<string, string> = {
+    ...{
+      directory: "no directory: all is in the server",
+      from: "import of an export",
+      readOnly: "no copies",
+    },
+    ...{
+      durability: "the server's appendfsync",
+      snapshots: "the server's save",
+      memoryBytes: "the server's maxmemory",
+    },
+    ...{ accept: "no hook: it would have to run in the server", breaker: "pause() of your own" },
+    ...{ onProgress: "nothing to be read", seed: "no seed: jitter is not shared" },
+  };
+  for (const [name, expected] of Object.entries(others)) {
+    if ((options as unknown as Record<string, unknown>)[name] !== undefined)
+      throw unsupported(`options.${name}`, expected);
+  }
+  const { records } = options as { records?: unknown };
+  if (records !== undefined && records !== "state") throw unsupported("options.records", "'state'");
+  const { records: _, ...rest } = options as RedisFrontierOptions & { records?: unknown };
+  return rest;
+}
+
+async function openOn(
+  commands: RedisCommands,
+  given: RedisFrontierOptions,
+): Promise<OpenRedisFrontier> {
+  const { name = "default", prefix = "outrider", clock, giveUpMs = GIVE_UP_MS } = given;
+  await checkServers(commands, giveUpMs);
+  const now = (): string => (clock === undefined ? "" : String(clock.now()));
+  const linkOf = (partitions: number): ServerLink =>
+    new ServerLink({
+      ...{ commands, now, giveUpMs },
+      keys: Array.from({ length: partitions }, (_, at) => partitionKeys(prefix, name, at)),
+    });
+  const partitions = await partitionsOf(linkOf(1), given.partitions);
+  if (partitions > 1) refuseForMany(given);
+  const link = linkOf(partitions);
+  const first = createRuleSet({
+    ...{ version: 0, label: 0, rules: given.rules, defaults: given.defaults ?? {}, numbers: {} },
+  });
+  const create = (set: RuleSet): Promise<void> =>
+    createPartitions(link, set, given.maxDeliveries ?? MAX_DELIVERIES);
+  await create(first);
+  const stored = (await readStoredRules(link, 0)) ?? first;
+  checkKey(stored, given);
+  const reader = new RequestReader(stored, partitions, given.maxUrlBytes ?? MAX_URL_BYTES);
+  const rules = new SharedRules(link, reader);
+  await takeUp(rules, given);
+  const channel = channelOf(prefix, name);
+  const drop = (): Promise<void> => dropPartitions(link);
+  const unsubscribe: Array<() => Promise<void>> = [];
+  const frontier = new OpenRedisFrontier({
+    ...{ name, clock, link, reader, rules, channel, drop },
+    recent: new RecentDuplicates(),
+    capacity: given.capacity ?? 0,
+    leaseMs: given.leaseMs ?? LEASE_MS,
+    ...{ maxLeases: given.maxLeases ?? 0, maxFound: given.maxFound ?? MAX_FOUND },
+    ...{
+      keepOpen: given.keepOpen ?? false,
+      idleTimeoutMs: given.idleTimeoutMs,
+      onIdle: given.onIdle,
+    },
+    clear: async () => {
+      const { set } = reader;
+      await drop();
+      await create({ ...set, version: set.version + 1 });
+      await rules.refresh(0);
+    },
+    end: async () => {
+      await Promise.all(unsubscribe.map((off) => off()));
+      await commands.close();
+    },
+  });
+  unsubscribe.push(await commands.subscribe(channel, (message) => frontier.hear(message)));
+  return frontier;
+}
+
+/** Limits over all partitions would need one place that counts. */
+function refuseForMany({ capacity, maxLeases }: RedisFrontierOptions): void {
+  if (capacity !== undefined)
+    throw unsupported("options.capacity", "partitions: 1, or no capacity");
+  if (maxLeases !== undefined) throw unsupported("options.maxLeases", "partitions: 1, or no limit");
+}
+
+/** The number that the frontier was made with; of a new one the number that was asked for. */
+async function partitionsOf(link: ServerLink, asked: number | undefined): Promise<number> {
+  const [key = ""] = link.keys[0] as readonly string[];
+  const [format, partitions] = (await link.retry(() =>
+    link.commands.call(key, "HMGET", [key, "format", "partitions"]),
+  )) as [Buffer | null, Buffer | null];
+  if (format === null) return asked ?? PARTITIONS;
+  if (Number(format) !== REDIS_FORMAT) {
+    const expected = `${REDIS_FORMAT}; use the version that made them, or another name`;
+    const message = `redis: keys of format ${Number(format)} (expected: ${expected})`;
+    throw new FrontierError("FORMAT_UNSUPPORTED", message);
+  }
+  const stored = Number(partitions);
+  if (asked === undefined || asked === stored) return stored;
+  throw misuse(
+    "PROFILE_MISMATCH",
+    "options.partitions",
+    asked,
+    `${stored}, which the frontier was made with`,
+  );
+}
+
+async function createPartitions(
+  link: ServerLink,
+  set: RuleSet,
+  maxDeliveries: number,
+): Promise<void> {
+  const state = firstState(maxDeliveries);
+  const fields = ["format", String(REDIS_FORMAT), "partitions", String(link.keys.length)];
+  const made = await Promise.all(
+    link.keys.map(async (_, partition) => {
+      const answer = (await link.runPlain("create", partition, [state, ...fields])) as unknown[];
+      return Number(answer[0]) === 1;
+    }),
+  );
+  const version = String(set.version + 1);
+  await Promise.all(
+    made.map(async (isNew, partition) => {
+      // One that was made by a process that died before it wrote the rules has version 0.
+      const args = ["0", version, String(set.numbers.size), set.text, ...termFields(set)];
+      if (isNew || partition === 0) await link.run("rules", partition, args);
+    }),
+  );
+}
+
+/** Rules and defaults that were given replace those in the server, where they differ. */
+async function takeUp(
+  rules: SharedRules,
+  { rules: own, defaults }: RedisFrontierOptions,
+): Promise<void> {
+  if (own === undefined && defaults === undefined) return;
+  const { current } = rules;
+  const wanted = createRuleSet({
+    ...{ version: current.version, label: current.label },
+    rules: own ?? current.rules,
+    defaults: defaults ?? current.defaults,
+    numbers: Object.fromEntries(current.numbers),
+  });
+  if (wanted.text !== current.text) await rules.replace(wanted.rules, wanted.defaults);
+}
+
+/** Keys of records that are there were made by the stored key policy. */
+function checkKey({ defaults }: RuleSet, given: RedisFrontierOptions): void {
+  if (given.defaults?.key === undefined) return;
+  if (JSON.stringify(given.defaults.key) === JSON.stringify(defaults.key ?? {})) return;
+  throw misuse(
+    "PROFILE_MISMATCH",
+    "options.defaults.key",
+    given.defaults.key,
+    "the key policy that the frontier was made with",
+  );
+}
+
+async function dropPartitions(link: ServerLink): Promise<void> {
+  for (const keys of link.keys) {
+    // The state goes first: a process that comes later finds no frontier.
+    for (const key of keys) await link.retry(() => link.commands.call(key, "UNLINK", [key]));
+  }
+}

@@ -1,0 +1,47 @@
+/**
+ * RecentDuplicates: identities that the server is known to have seen, so that most known links of a page never reach the network.
+ * Of fixed size; a newer one takes the place of an older one. Never wrong about a duplicate until `forget`, which clears it.
+ */
+const SLOTS = 1 << 17;
+/** Words of a slot: three of the fingerprint, and the least depth at which it was seen. */
+const WORDS = 4;
+const EMPTY = 0xffff_ffff;
+
+export class RecentDuplicates {
+  readonly #words = new Uint32Array(SLOTS * WORDS);
+
+  constructor() {
+    this.clear();
+  }
+
+  clear(): void {
+    this.#words.fill(0);
+    for (let at = 3; at < this.#words.length; at += WORDS) this.#words[at] = EMPTY;
+  }
+
+  /** Whether a push of it changes nothing but counts. */
+  has(fingerprint: Buffer, depth: number): boolean {
+    const at = slotOf(fingerprint);
+    const words = this.#words;
+    const least = words[at + 3] as number;
+    if (least === EMPTY || depth < least) return false;
+    return (
+      words[at] === fingerprint.readUInt32LE(4) &&
+      words[at + 1] === fingerprint.readUInt32LE(8) &&
+      words[at + 2] === fingerprint.readUInt32LE(12)
+    );
+  }
+
+  add(fingerprint: Buffer, depth: number): void {
+    const at = slotOf(fingerprint);
+    const words = this.#words;
+    words[at] = fingerprint.readUInt32LE(4);
+    words[at + 1] = fingerprint.readUInt32LE(8);
+    words[at + 2] = fingerprint.readUInt32LE(12);
+    words[at + 3] = depth;
+  }
+}
+
+function slotOf(fingerprint: Buffer): number {
+  return (fingerprint.readUInt32LE(0) % SLOTS) * WORDS;
+}

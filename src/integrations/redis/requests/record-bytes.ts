@@ -1,0 +1,151 @@
+/**
+ * Records as bytes: what a client writes of a request, and reads of a lease (lua/lib-record.lua has the layout).
+ *
+ *   body     a record without its first four bytes, which are the server's
+ */
+import type { RequestInput } from "../../../base/request-types.ts";
+import { NO_EXTRAS, type Extras, unpackExtras } from "../../../engine/intake/request-extras.ts";
+
+const HAS_PRIORITY = 1;
+const HAS_FAMILY = 2;
+const HAS_MAX = 4;
+const HAS_PARENT = 8;
+const HAS_HOST = 16;
+const HAS_REST = 32;
+const IS_START = 64;
+const IS_NAMELESS = 128;
+const HEAD = 11;
+const DEPTH_MAX = 65_535;
+
+/** What of a request is in its record. */
+export interface RecordParts {
+  readonly rule: number;
+  readonly depth: number;
+  /** 16 bytes. */
+  readonly fingerprint: Buffer;
+  readonly priority: number;
+  readonly maxAttempts: number;
+  /** Fingerprint of the page that it was found on. */
+  readonly parent: Buffer | undefined;
+  /** The host, where the URL does not show it. */
+  readonly host: string | undefined;
+  readonly extras: Uint8Array | undefined;
+  readonly isStart: boolean;
+  readonly url: string;
+}
+
+export function writeBody(parts: RecordParts): Buffer {
+  const { parent, extras, url, priority, maxAttempts } = parts;
+  const host = parts.host === undefined ? undefined : Buffer.from(parts.host);
+  const size =
+    HEAD +
+    (priority === 0 ? 0 : 8) +
+    (maxAttempts > 0 ? 2 : 0) +
+    (parent === undefined ? 0 : 16) +
+    (host === undefined ? 0 : 2 + host.length) +
+    (extras === undefined ? 0 : 4 + extras.length);
+  const body = Buffer.allocUnsafe(size + Buffer.byteLength(url));
+  body.writeUInt16BE(parts.rule, 0);
+  body.writeUInt16BE(Math.min(parts.depth, DEPTH_MAX), 2);
+  parts.fingerprint.copy(body, 4, 0, 6);
+  body[10] =
+    (priority === 0 ? 0 : HAS_PRIORITY) |
+    (maxAttempts > 0 ? HAS_MAX : 0) |
+    (parent === undefined ? 0 : HAS_PARENT) |
+    (host === undefined ? 0 : HAS_HOST) |
+    (extras === undefined ? 0 : HAS_REST) |
+    (parts.isStart ? IS_START : 0);
+  let at = HEAD;
+  if (priority !== 0) at = body.writeDoubleBE(priority, at);
+  if (maxAttempts > 0) at = body.writeUInt16BE(maxAttempts, at);
+  if (parent !== undefined) at += parent.copy(body, at);
+  if (host !== undefined) {
+    at = body.writeUInt16BE(host.length, at);
+    at += host.copy(body, at);
+  }
+  if (extras !== undefined) {
+    at = body.writeUInt32BE(extras.length, at);
+    body.set(extras, at);
+    at += extras.length;
+  }
+  body.write(url, at, "utf8");
+  return body;
+}
+
+/** The fields of a record. */
+export interface RecordFields {
+  readonly state: number;
+  readonly attempt: number;
+  readonly deliveries: number;
+  readonly rule: number;
+  readonly depth: number;
+  readonly prefix: Buffer;
+  readonly priority: number;
+  readonly family: number;
+  readonly maxAttempts: number;
+  readonly parent: Buffer | undefined;
+  readonly ownHost: string | undefined;
+  readonly isStart: boolean;
+  readonly hasIdentity: boolean;
+  readonly extras: Extras;
+  readonly url: string;
+}
+
+export function readRecord(bytes: Buffer): RecordFields {
+  const flags = bytes[14] as number;
+  let at = 15;
+  const take = (flag: number, size: number): number => {
+    if ((flags & flag) === 0) return -1;
+    at += size;
+    return at - size;
+  };
+  const priority = take(HAS_PRIORITY, 8);
+  const family = take(HAS_FAMILY, 2);
+  const max = take(HAS_MAX, 2);
+  const parent = take(HAS_PARENT, 16);
+  let ownHost: string | undefined;
+  if ((flags & HAS_HOST) !== 0) {
+    const size = bytes.readUInt16BE(at);
+    ownHost = bytes.toString("utf8", at + 2, at + 2 + size);
+    at += 2 + size;
+  }
+  let extras = NO_EXTRAS;
+  if ((flags & HAS_REST) !== 0) {
+    const size = bytes.readUInt32BE(at);
+    extras = unpackExtras(bytes.subarray(at + 4, at + 4 + size));
+    at += 4 + size;
+  }
+  return {
+    state: bytes[0] as number,
+    attempt: bytes[1] as number,
+    deliveries: bytes.readUInt16BE(2),
+    rule: bytes.readUInt16BE(4),
+    depth: bytes.readUInt16BE(6),
+    prefix: bytes.subarray(8, 14),
+    priority: priority < 0 ? 0 : bytes.readDoubleBE(priority),
+    family: family < 0 ? 0 : bytes.readUInt16BE(family),
+    maxAttempts: max < 0 ? 0 : bytes.readUInt16BE(max),
+    parent: parent < 0 ? undefined : bytes.subarray(parent, parent + 16),
+    ownHost,
+    isStart: (flags & IS_START) !== 0,
+    hasIdentity: (flags & IS_NAMELESS) === 0,
+    extras,
+    url: bytes.toString("utf8", at),
+  };
+}
+
+/** The request that a record came from, to be matched again. */
+export function requestOf({ extras, url, maxAttempts, isStart }: RecordFields): RequestInput {
+  const { m, b, h, k, u, n, d } = extras;
+  return {
+    ...{ url, start: isStart },
+    ...(m === undefined ? {} : { method: m }),
+    ...(b === undefined ? {} : { body: b }),
+    ...(h === undefined ? {} : { headers: h }),
+    ...(k === undefined ? {} : { key: k }),
+    ...(u === undefined ? {} : { hostKey: u }),
+    ...(n === undefined ? {} : { handler: n }),
+    ...(d === undefined ? {} : { data: d }),
+    ...(maxAttempts > 0 ? { maxAttempts } : {}),
+  };
+}

@@ -1,0 +1,192 @@
+/**
+ * Room `src/integrations/redis/server`: the server as the frontier uses it: clients of other packages, scripts, keys, packing, tries again.
+ * Decides nothing about crawling. May touch base and its own package.
+ */
+
+/**
+ * Adapters: what the frontier needs of a client, made of the clients that people have. Each sends commands raw and returns bulk
+ * texts as `Buffer`.
+ *
+ *   text, plain options   ioredis, loaded here, ended with the frontier
+ *   ioredis, iovalkey     `callBuffer`; a `Cluster` lists its masters by `nodes`
+ *   node-redis            `sendCommand`; a cluster's takes the key first, and its masters are `masters`
+ *   RedisCommands         as it is
+ */
+import { FrontierError, misuse } from "../../../base/errors.ts";
+import { hasFunction, isObject } from "../../../base/type-guards.ts";
+import type { RedisCommands } from "../redis-options.ts";
+
+type Argument = string | Uint8Array;
+type Listener = (channel: string, message: string) => void;
+
+/** The part of ioredis and iovalkey that is used. */
+interface IoClient {
+  readonly isCluster?: boolean;
+  callBuffer(...args: unknown[]): Promise<unknown>;
+  call(...args: unknown[]): Promise<unknown>;
+  duplicate(...args: unknown[]): IoClient;
+  subscribe(channel: string): Promise<unknown>;
+  on(event: string, listener: (...args: never[]) => void): unknown;
+  off(event: string, listener: (...args: never[]) => void): unknown;
+  nodes?(role: string): IoClient[];
+  disconnect(): void;
+}
+
+/** The part of node-redis that is used. */
+interface NodeClient {
+  sendCommand(...args: unknown[]): Promise<unknown>;
+  duplicate(): NodeClient;
+  connect(): Promise<unknown>;
+  subscribe(
+    channel: string,
+    listener: (message: string, channel: string) => void,
+  ): Promise<unknown>;
+  close?(): Promise<unknown> | undefined;
+  disconnect?(): Promise<unknown>;
+  on(event: string, listener: (cause: unknown) => void): unknown;
+  readonly masters?: ReadonlyArray<{ client?: NodeClient | Promise<NodeClient> }>;
+  nodeClient?(node: unknown): NodeClient | Promise<NodeClient>;
+}
+
+/** Commands over whatever was given. Rejects with OPTION_INVALID for what is no client, UNSUPPORTED without ioredis. */
+export async function commandsOf(given: unknown): Promise<RedisCommands> {
+  if (typeof given === "string" && given !== "") return await openIoredis(given);
+  if (!isObject(given)) throw notClient(given);
+  if (hasFunction(given, "callBuffer")) return overIoredis(given as unknown as IoClient);
+  if (hasFunction(given, "sendCommand")) return overNodeRedis(given as unknown as NodeClient);
+  if (hasFunction(given, "call") && hasFunction(given, "nodes")) {
+    return given as unknown as RedisCommands;
+  }
+  return await openIoredis(given);
+}
+
+function notClient(given: unknown): FrontierError {
+  const expected = "a URL, the path of a socket, options of ioredis, or a client";
+  return misuse("OPTION_INVALID", "options.redis", given, expected);
+}
+
+async function openIoredis(given: string | object): Promise<RedisCommands> {
+  let module: { Redis: new (...args: unknown[]) => IoClient };
+  try {
+    module = (await import("ioredis")) as unknown as typeof module;
+  } catch (cause) {
+    const message = "ioredis: missing (expected: `npm install ioredis`, or a client of your own)";
+    throw new FrontierError("UNSUPPORTED", message, { cause });
+  }
+  const own = {
+    // The frontier tries again with the same batch id, and ends that after `giveUpMs`.
+    ...{ maxRetriesPerRequest: 1, connectTimeout: 5_000, enableAutoPipelining: false },
+    retryStrategy: (times: number) => Math.min(times * 50, 1_000),
+  };
+  const address = typeof given === "string" ? given.replace(/^unix:\/\//, "") : undefined;
+  const client =
+    address === undefined
+      ? new module.Redis({ ...own, ...(given as object) })
+      : new module.Redis(address, own);
+  client.on("error", () => undefined); // the call that fails rejects
+  const commands = overIoredis(client);
+  return {
+    ...commands,
+    close: async () => {
+      await commands.close();
+      client.disconnect();
+    },
+  };
+}
+
+/** A listener for each channel over one connection of its own. */
+function createListening<T>(
+  open: () => Promise<{ client: T; add(channel: string): Promise<unknown> }>,
+) {
+  const listeners = new Map<string, Set<(message: string) => void>>();
+  let opened: Promise<{ client: T; add(channel: string): Promise<unknown> }> | undefined;
+  return {
+    opened: () => opened,
+    heard: (channel: string, message: string): void => {
+      for (const listener of listeners.get(channel) ?? []) listener(message);
+    },
+    async subscribe(channel: string, listener: (message: string) => void) {
+      opened ??= open();
+      const { add } = await opened;
+      const list = listeners.get(channel) ?? new Set();
+      const isFirst = list.size === 0;
+      list.add(listener);
+      listeners.set(channel, list);
+      if (isFirst) await add(channel);
+      return async () => {
+        list.delete(listener);
+      };
+    },
+  };
+}
+
+function overIoredis(client: IoClient): RedisCommands {
+  const listening = createListening(async () => {
+    const own = client.isCluster ? client.duplicate() : client.duplicate({ lazyConnect: false });
+    own.on("error", () => undefined);
+    own.on("message", listening.heard as Listener as never);
+    return { client: own, add: (channel) => own.subscribe(channel) };
+  });
+  return {
+    call: (_key, name, args) => client.callBuffer(name, ...args),
+    subscribe: listening.subscribe,
+    nodes: async () =>
+      (client.nodes?.("master") ?? [client]).map(
+        (node) => (name: string, args: readonly string[]) => node.call(name, ...args),
+      ),
+    close: async () => {
+      const opened = await listening.opened()?.catch(() => undefined);
+      opened?.client.disconnect();
+    },
+  };
+}
+
+/** Bulk texts as bytes: the option of version 4, and that of 5, where `$` is the type of bulk texts. */
+const AS_BYTES = { returnBuffers: true, typeMapping: { 36: Buffer } };
+
+function overNodeRedis(client: NodeClient): RedisCommands {
+  const isCluster = client.masters !== undefined;
+  const send = (node: NodeClient, args: readonly Argument[]): Promise<unknown> =>
+    node.sendCommand(asBuffers(args), AS_BYTES);
+  const listening = createListening(async () => {
+    const own = client.duplicate();
+    own.on("error", () => undefined);
+    await own.connect();
+    const add = (channel: string): Promise<unknown> =>
+      own.subscribe(channel, (message) => listening.heard(channel, message));
+    return { client: own, add };
+  });
+  return {
+    call: (key, name, args) =>
+      isCluster
+        ? client.sendCommand(key, false, asBuffers([name, ...args]), AS_BYTES)
+        : send(client, [name, ...args]),
+    subscribe: listening.subscribe,
+    nodes: async () => {
+      const masters = client.masters ?? [];
+      const nodes = isCluster
+        ? await Promise.all(masters.map((master) => master.client ?? client.nodeClient?.(master)))
+        : [client];
+      return nodes.map(
+        (node) => async (name: string, args: readonly string[]) =>
+          textOf(await send(node as NodeClient, [name, ...args])),
+      );
+    },
+    close: async () => {
+      const own = (await listening.opened()?.catch(() => undefined))?.client;
+      await (own?.close?.() ?? own?.disconnect?.());
+    },
+  };
+}
+
+/** Version 4 takes texts and `Buffer`s, and no other bytes. */
+function asBuffers(args: readonly Argument[]): Array<string | Buffer> {
+  return args.map((one) =>
+    typeof one === "string" ? one : Buffer.from(one.buffer, one.byteOffset, one.byteLength),
+  );
+}
+
+function textOf(answer: unknown): unknown {
+  if (Array.isArray(answer)) return answer.map(textOf);
+  return Buffer.isBuffer(answer) ? answer.toString() : answer;
+}

@@ -1,0 +1,134 @@
+/**
+ * ServerLink: runs scripts on partitions, whatever the server does meanwhile.
+ *
+ *   EVALSHA ── NOSCRIPT ──▶ EVAL, which keeps the script
+ *      └── the link is cut, a slot moves, a master changes, the server loads ──▶ again after a while, with the same batch
+ *
+ *   I1  A batch has an id and is sent with the same id until an answer comes: the script answers a second time what it answered first.
+ *   I2  Waits between tries double from 20 ms to 1 s; after `giveUpMs` the call rejects with SERVER_GONE, and what became of it is unknown.
+ */
+import { FrontierError } from "../../../base/errors.ts";
+import type { RedisCommands } from "../redis-options.ts";
+import { chance, MACHINE, pause, randomBytes } from "./waiting.ts";
+import { KEY_COUNT, type ScriptName, scriptOf } from "./scripts.ts";
+
+export type Argument = string | Uint8Array;
+
+/** Answers of a server, and of a client without a link, that come right by themselves. */
+const PASSING = new RegExp(
+  [
+    ...["TRYAGAIN", "LOADING", "CLUSTERDOWN", "MASTERDOWN", "READONLY", "BUSY ", "ASK ", "MOVED "],
+    ...["UNBLOCKED", "ECONN", "EPIPE", "ENOENT", "ETIMEDOUT", "ENOTFOUND", "EAI_AGAIN"],
+    ...["connection is closed", "max retries", "failed to refresh slots", "socket closed"],
+    ...["one of startup nodes", "client is offline", "stream isn't writeable"],
+  ].join("|"),
+  "i",
+);
+
+const FIRST_WAIT_MS = 20;
+const LONGEST_WAIT_MS = 1_000;
+
+export interface LinkOptions {
+  readonly commands: RedisCommands;
+  readonly keys: readonly (readonly string[])[];
+  /** Milliseconds of a test's clock as text, or "". */
+  readonly now: () => string;
+  readonly giveUpMs: number;
+}
+
+/** The server's memory is full: nothing was changed. */
+export class MemoryFull extends Error {}
+
+export class ServerLink {
+  readonly commands: RedisCommands;
+  readonly keys: LinkOptions["keys"];
+  readonly #now: () => string;
+  readonly #giveUpMs: number;
+  readonly #process = randomBytes(2);
+  #batches = 0;
+  isClosed = false;
+
+  constructor({ commands, keys, now, giveUpMs }: LinkOptions) {
+    this.commands = commands;
+    this.keys = keys;
+    this.#now = now;
+    this.#giveUpMs = giveUpMs;
+  }
+
+  /** The id of a batch that no other batch has. */
+  batch(): Buffer {
+    const id = Buffer.alloc(14);
+    this.#process.copy(id);
+    id.writeUIntBE(++this.#batches, 8, 6);
+    return id;
+  }
+
+  /** Runs a script on a partition; its first argument, the time, comes by itself. */
+  async run(
+    name: ScriptName,
+    partition: number,
+    args: readonly Argument[],
+  ): Promise<readonly unknown[]> {
+    const keys = this.keys[partition] as readonly string[];
+    return (await this.#insist(
+      name,
+      [String(KEY_COUNT), ...keys, this.#now(), ...args],
+      keys[0] as string,
+    )) as unknown[];
+  }
+
+  /** The same for a script without a time of its own. */
+  async runPlain(name: ScriptName, partition: number, args: readonly Argument[]): Promise<unknown> {
+    const keys = this.keys[partition] as readonly string[];
+    return await this.#insist(name, [String(KEY_COUNT), ...keys, ...args], keys[0] as string);
+  }
+
+  async #insist(name: ScriptName, args: readonly Argument[], key: string): Promise<unknown> {
+    const script = scriptOf(name);
+    return await this.retry(() => this.#evaluate(key, script, args));
+  }
+
+  /** Makes a call that may be made twice until it is answered (I2). */
+  async retry<T>(call: () => Promise<T>): Promise<T> {
+    const givesUpAt = MACHINE.monotonic() + this.#giveUpMs;
+    for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
+      try {
+        return await call();
+      } catch (cause) {
+        const text = textOfCause(cause);
+        if (/\bOOM\b/.test(text)) throw new MemoryFull(text);
+        if (text.includes("GONE no such frontier")) throw frontierGone();
+        if (!PASSING.test(text) || this.isClosed) throw cause;
+        if (MACHINE.monotonic() > givesUpAt) throw serverGone(this.#giveUpMs, cause);
+      }
+      await pause(waitMs * (0.5 + chance() / 2));
+    }
+  }
+
+  async #evaluate(
+    key: string,
+    { sha, text }: { sha: string; text: string },
+    args: readonly Argument[],
+  ): Promise<unknown> {
+    try {
+      return await this.commands.call(key, "EVALSHA", [sha, ...args]);
+    } catch (cause) {
+      if (!(cause instanceof Error) || !cause.message.includes("NOSCRIPT")) throw cause;
+      return await this.commands.call(key, "EVAL", [text, ...args]);
+    }
+  }
+}
+
+function textOfCause(cause: unknown): string {
+  if (!(cause instanceof Error)) return String(cause);
+  return `${cause.name} ${cause.message} ${(cause as NodeJS.ErrnoException).code ?? ""}`;
+}
+
+function frontierGone(): FrontierError {
+  return new FrontierError("FRONTIER_CLOSED", "frontier: dropped (expected: one that is there)");
+}
+
+export function serverGone(waitedMs: number, cause: unknown): FrontierError {
+  const message = `redis: no answer within ${waitedMs} ms (expected: a server that is reachable)`;
+  return new FrontierError("SERVER_GONE", message, { cause });
+}

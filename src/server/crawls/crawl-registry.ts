@@ -1,0 +1,196 @@
+/**
+ * The crawls of a server: each one a frontier of its own, made when it is first used, found again at the next start.
+ *
+ *   directory/server        the names of the crawls and the default delay, as the state of a small frontier
+ *   directory/crawl-<name>  one frontier each; the name in hexadecimal where it is no plain word
+ *
+ *   I1  A crawl is opened once, however many calls ask for it at the same time.
+ *   I2  A crawl's name is stored before its first URL.
+ */
+import {
+  type Clock,
+  FrontierError,
+  type Frontier,
+  type FrontierOptions,
+  openFrontier,
+} from "../../index.ts";
+import type { Crawl } from "./crawl.ts";
+import type { Given } from "./given-records.ts";
+import { LocalCrawl } from "./local-crawl.ts";
+import { ROOM_ANY } from "./queue-table.ts";
+
+const DELAY_DEFAULT = 1;
+/** Attempts and hand-outs are the client's to count. */
+const MANY = 2 ** 31 - 1;
+/** Least lease time that the protocol can ask for; each lease has its own. */
+const LEASE_MS = 1_000;
+
+export interface RegistryOptions {
+  /** No directory: memory only. */
+  readonly directory: string | undefined;
+  readonly durability: FrontierOptions["durability"];
+  readonly crawlsMax: number;
+  readonly clock: Clock | undefined;
+  readonly now: () => number;
+  readonly onFault: (crawl: string, cause: unknown) => void;
+}
+
+export interface CrawlRegistry {
+  /** The crawl of an id; `isMade`: it is made where it is missing. Rejects with CRAWLS_FULL where no more may be. */
+  open(id: string): Crawl | Promise<Crawl>;
+  /** A crawl that is there. */
+  find(id: string): Crawl | undefined;
+  all(): Crawl[];
+  frontiers(): Array<[id: string, frontier: Given]>;
+  delete(id: string): Promise<number>;
+  readonly delayDefault: number;
+  setDelayDefault(seconds: number): void;
+  /** Everything so far is durable. */
+  flush(): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface Opened {
+  readonly crawl: Crawl;
+  readonly frontier: Frontier;
+}
+
+/** Opens the registry and all crawls that it names. */
+export async function openRegistry(options: RegistryOptions): Promise<CrawlRegistry> {
+  const registry = new LocalRegistry(options, await openNames(options));
+  await registry.openStored();
+  return registry;
+}
+
+/** The frontier that keeps the names. */
+async function openNames({ directory, durability }: RegistryOptions): Promise<Frontier> {
+  return await openFrontier({
+    name: "server",
+    keepOpen: true,
+    ...(directory === undefined ? {} : { directory }),
+    ...(durability === undefined ? {} : { durability }),
+  });
+}
+
+class LocalRegistry implements CrawlRegistry {
+  readonly #options: RegistryOptions;
+  readonly #names: Frontier;
+  readonly #opened = new Map<string, Opened>();
+  readonly #opening = new Map<string, Promise<Crawl>>();
+  #isClosed = false;
+
+  constructor(options: RegistryOptions, names: Frontier) {
+    this.#options = options;
+    this.#names = names;
+  }
+
+  get #stored(): string[] {
+    this.#names.state.crawls ??= [];
+    return this.#names.state.crawls as string[];
+  }
+
+  async openStored(): Promise<void> {
+    try {
+      for (const id of [...this.#stored]) await this.open(id);
+    } catch (cause) {
+      await this.close();
+      throw cause;
+    }
+  }
+
+  open(id: string): Crawl | Promise<Crawl> {
+    const opened = this.#opened.get(id);
+    if (opened !== undefined) return opened.crawl;
+    const opening = this.#opening.get(id) ?? this.#make(id);
+    this.#opening.set(id, opening);
+    const settle = (): void => {
+      this.#opening.delete(id);
+    };
+    opening.then(settle, settle);
+    return opening;
+  }
+
+  async #make(id: string): Promise<Crawl> {
+    const { clock, crawlsMax, directory, durability, now, onFault } = this.#options;
+    if (this.#isClosed) throw new FrontierError("FRONTIER_CLOSED", "server: it is closed");
+    if (this.#opened.size + this.#opening.size >= crawlsMax) {
+      const message = `crawls: ${crawlsMax} (expected: fewer, before crawl '${id}' is made)`;
+      throw new FrontierError("CRAWLS_FULL", message);
+    }
+    if (!this.#stored.includes(id)) {
+      this.#stored.push(id);
+      await this.#names.flush(); // I2
+    }
+    const frontier = await openFrontier({
+      name: directoryName(id),
+      ...(directory === undefined ? {} : { directory }),
+      ...(durability === undefined ? {} : { durability }),
+      ...(clock === undefined ? {} : { clock }),
+      keepOpen: true,
+      leaseMs: LEASE_MS,
+      maxDeliveries: MANY,
+      defaults: {
+        key: { profile: "url" },
+        maxAttempts: MANY,
+        politeness: { perHost: ROOM_ANY },
+      },
+    });
+    frontier.on("error", (fault) => onFault(id, fault));
+    const crawl = new LocalCrawl(id, { frontier, now, delayDefault: () => this.delayDefault });
+    this.#opened.set(id, { crawl, frontier });
+    return crawl;
+  }
+
+  find(id: string): Crawl | undefined {
+    return this.#opened.get(id)?.crawl;
+  }
+
+  all(): Crawl[] {
+    return [...this.#opened.values()].map(({ crawl }) => crawl);
+  }
+
+  frontiers(): Array<[string, Frontier]> {
+    return [...this.#opened].map(([id, { frontier }]) => [id, frontier]);
+  }
+
+  async delete(id: string): Promise<number> {
+    const opened = this.#opened.get(id);
+    if (opened === undefined) return 0;
+    const count = await opened.crawl.deleteAll();
+    this.#opened.delete(id);
+    const names = this.#stored;
+    names.splice(names.indexOf(id), 1);
+    await opened.frontier.close();
+    await this.#names.flush();
+    return count;
+  }
+
+  get delayDefault(): number {
+    const { delay } = this.#names.state;
+    return typeof delay === "number" ? delay : DELAY_DEFAULT;
+  }
+
+  setDelayDefault(seconds: number): void {
+    this.#names.state.delay = seconds;
+    for (const { crawl } of this.#opened.values()) crawl.delayChanged();
+  }
+
+  async flush(): Promise<void> {
+    await Promise.all(
+      [this.#names, ...this.frontiers().map(([, frontier]) => frontier)].map((one) => one.flush()),
+    );
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.allSettled(this.#opening.values());
+    await Promise.all(this.frontiers().map(([, frontier]) => frontier.close()));
+    await this.#names.close();
+  }
+}
+
+/** A name for a directory: letters, digits, dots and dashes as they are, others by their bytes. */
+function directoryName(id: string): string {
+  if (/^[\w-][\w.-]{0,79}$/.test(id)) return `crawl-${id}`;
+  return `crawl-x${Buffer.from(id, "utf8").toString("hex")}`;
+}

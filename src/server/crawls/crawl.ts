@@ -1,0 +1,100 @@
+/**
+ * Room `src/server/crawls`: crawls behind the protocol: which queue may go, what a URL becomes, what is kept of it. Each
+ * crawl is one frontier; times are the protocol's whole seconds.
+ */
+
+/**
+ * Crawl: what the protocol asks of one crawl, whichever frontier holds it. Answers come at once from a frontier in this
+ * process, and as promises from one that is elsewhere.
+ */
+
+/** An answer now, or later. */
+export type Soon<T> = T | Promise<T>;
+
+/** A URL that was found. */
+export interface FoundUrl {
+  readonly url: string;
+  readonly key: string;
+  readonly metadata: Uint8Array | undefined;
+}
+
+/** A URL that was fetched, or is due at a time. */
+export interface KnownUrl extends FoundUrl {
+  /** Seconds since 1970; 0: never again. */
+  readonly refetchAt: number;
+}
+
+/** A URL as it stands. */
+export interface StoredUrl extends FoundUrl {
+  /** Seconds since 1970 from which it may be fetched; 0: it is finished. */
+  readonly refetchAt: number;
+  /** Seconds since 1970. */
+  readonly createdAt: number;
+}
+
+export interface UrlFilter {
+  /** One queue; empty: all. */
+  readonly key: string;
+  /** Part of the URL; empty: any. */
+  readonly text: string;
+  readonly ignoreCase: boolean;
+}
+
+export interface QueueCounts {
+  readonly active: number;
+  readonly inProcess: number;
+  readonly completed: number;
+  readonly queues: number;
+  readonly activeQueues: number;
+}
+
+export interface QueueChange {
+  readonly delay?: number;
+  readonly blockedUntil?: number;
+  readonly limit?: number;
+}
+
+/** How many URLs at most are leased between two writes to a client. */
+export const CHUNK_URLS = 256;
+
+export interface UrlsAsked {
+  /** Most URLs of the queue. */
+  readonly urlsMax: number;
+  /** Seconds for which they are held. */
+  readonly delay: number;
+  /** Whether the caller takes no more: what is not sent goes back. */
+  readonly isGone: () => boolean;
+}
+
+/** Sends URLs to a client; resolves, or returns, when more may be sent. */
+export type SendUrls = (urls: readonly StoredUrl[]) => Soon<void>;
+
+export interface Crawl {
+  readonly id: string;
+  /** A status for each: found URLs that are new become pending. */
+  discover(urls: readonly FoundUrl[]): Soon<Uint8Array>;
+  /** A status: the URL becomes finished, or due at its date, whatever it was. */
+  know(url: KnownUrl): Soon<number>;
+  /** Sends URLs of the next queues that may go, at most `queuesMax` of them; how many queues. */
+  serveQueues(queuesMax: number, asked: UrlsAsked, send: SendUrls): Soon<number>;
+  /** Sends URLs of one queue, if it may go; how many. */
+  serveQueue(key: string, asked: UrlsAsked, send: SendUrls): Soon<number>;
+  /** Keys of queues, in the order of their making. */
+  queues(isAll: boolean): Soon<Iterable<string>>;
+  /** Of a queue, or of all for an empty key. */
+  counts(key: string): Soon<QueueCounts>;
+  /** False: there is no such queue. */
+  change(key: string, change: QueueChange): Soon<boolean>;
+  status(url: string, key: string): Soon<StoredUrl | undefined>;
+  urls(filter: UrlFilter): AsyncIterable<StoredUrl>;
+  /** How many URLs there are. */
+  count(filter: UrlFilter): Soon<number>;
+  /** Deletes a queue; how many URLs it held. */
+  deleteQueue(key: string): Soon<number>;
+  /** Deletes everything; how many URLs there were. */
+  deleteAll(): Soon<number>;
+  /** Deletes URLs that came before a second; how many. */
+  purge(key: string, before: number): Promise<number>;
+  /** The default delay of queues has changed. */
+  delayChanged(): void;
+}

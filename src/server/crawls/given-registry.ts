@@ -1,0 +1,52 @@
+/** The one crawl of a server over a frontier of the program's own: neither made nor closed here. */
+import { FrontierError } from "../../base/errors.ts";
+import type { CrawlRegistry } from "./crawl-registry.ts";
+import { GivenCrawl } from "./given-crawl.ts";
+import type { Given } from "./given-records.ts";
+import { crawlIdOf } from "./missing-key.ts";
+
+const DELAY_DEFAULT = 1;
+
+export interface GivenRegistryOptions {
+  readonly frontier: Given;
+  readonly now: () => number;
+  readonly onFault: (crawl: string, cause: unknown) => void;
+}
+
+/** Rejects with UNSUPPORTED for a frontier that does not keep which URLs it knows. */
+export async function openGivenRegistry(options: GivenRegistryOptions): Promise<CrawlRegistry> {
+  const { frontier, now, onFault } = options;
+  const { name } = frontier;
+  if ((await frontier.report()).seenSet.mode === "bloom") {
+    const expected = "one whose seen.mode is 'exact' or 'tiered', which know every URL";
+    throw new FrontierError("UNSUPPORTED", `options.frontier: '${name}' (expected: ${expected})`);
+  }
+  let delayDefault = DELAY_DEFAULT;
+  const crawl = new GivenCrawl({ frontier, now, delayDefault: () => delayDefault });
+  const stopListening = frontier.on("error", (fault) => onFault(name, fault));
+  const find = (id: string): GivenCrawl | undefined =>
+    id === name || id === crawlIdOf("") ? crawl : undefined;
+  return {
+    open(id) {
+      const found = find(id);
+      if (found !== undefined) return found;
+      const message = `crawlID: '${id}' (expected: '${name}', the only crawl of this server)`;
+      throw new FrontierError("CRAWLS_FULL", message);
+    },
+    find,
+    all: () => [crawl],
+    frontiers: () => [[name, frontier]],
+    delete: async (id) => (await find(id)?.deleteAll()) ?? 0,
+    get delayDefault() {
+      return delayDefault;
+    },
+    setDelayDefault(seconds) {
+      delayDefault = seconds;
+      crawl.delayChanged();
+    },
+    flush: () => frontier.flush(),
+    async close() {
+      stopListening();
+    },
+  };
+}

@@ -1,0 +1,440 @@
+/**
+ * LocalCrawl: a crawl over a frontier in this process, in memory or in a directory.
+ *
+ *   queue key   ─▶ epoch `q:` + key (one identity per queue and URL; a queue is forgotten by it) and, where it is not the
+ *                  URL's own host, `hostKey`
+ *   due queue   ◀─ the frontier's host rotation; a queue that may not go yet is blocked there until it may, so that it does
+ *                  not come up again
+ *   held URL    ─▶ a lease of `delay_requestable` seconds; one that ran out is pending again in its old place
+ *   known URL   ─▶ the lease ends, then `put`: both stand in one turn, and a client that got no OK sends it again
+ *
+ *   I1  A lease that was not sent goes back to its place.
+ *   I2  Counts of queues change with what the frontier answered, never before.
+ */
+import type { Frontier, Lease, RequestInput } from "../../index.ts";
+import { FAILED, OK, SKIPPED } from "../grpc/messages.ts";
+import {
+  CHUNK_URLS,
+  type Crawl,
+  type FoundUrl,
+  type KnownUrl,
+  type QueueChange,
+  type QueueCounts,
+  type SendUrls,
+  type Soon,
+  type StoredUrl,
+  type UrlFilter,
+  type UrlsAsked,
+} from "./crawl.ts";
+import {
+  closedUntil,
+  countUrls,
+  createQueueTable,
+  isLimitReached,
+  type Queue,
+  queueFor,
+  removeQueue,
+  ROOM_ANY,
+} from "./queue-table.ts";
+import {
+  isPut,
+  keyOf,
+  leaseName,
+  SCAN_RECORDS,
+  SECONDS_MAX,
+  storedOf,
+  viewOf,
+} from "./stored-url.ts";
+import { isPlainUrl, packData, unpackData } from "./url-data.ts";
+
+const EPOCH_PREFIX = "q:";
+
+export interface LocalCrawlContext {
+  readonly frontier: Frontier;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** Seconds between two hand-outs of a queue that has no delay of its own. */
+  readonly delayDefault: () => number;
+}
+
+/** Settings of queues as the frontier's state keeps them. */
+type Kept = Record<string, { delay?: number; blockedUntil?: number; limit?: number }>;
+
+export class LocalCrawl implements Crawl {
+  readonly id: string;
+  readonly #context: LocalCrawlContext;
+  readonly #table = createQueueTable();
+  /** Leases that are out, by queue and URL, the oldest first. */
+  readonly #leases = new Map<string, Lease>();
+  /** Queues that the frontier gives less room than any. */
+  readonly #narrow = new Set<Queue>();
+
+  constructor(id: string, context: LocalCrawlContext) {
+    this.id = id;
+    this.#context = context;
+    this.#restore();
+  }
+
+  /** Queues of a frontier that was there before, in the order of their making. */
+  #restore(): void {
+    const { frontier } = this.#context;
+    for (const epoch of [...frontier.epochs()].reverse()) {
+      if (!epoch.name.startsWith(EPOCH_PREFIX)) continue;
+      const { pending, waiting, leased, failed, done } = epoch;
+      const queue = queueFor(this.#table, epoch.name.slice(EPOCH_PREFIX.length));
+      countUrls(this.#table, queue, pending + waiting + leased + failed, done);
+      const host = frontier.host(queue.key);
+      queue.roomMax = host.limit;
+      queue.isHeld = host.held;
+      if (queue.roomMax < ROOM_ANY) this.#narrow.add(queue);
+    }
+    for (const [key, kept] of Object.entries(this.#kept())) {
+      const queue = this.#table.queues.get(key);
+      if (queue !== undefined) Object.assign(queue, kept);
+    }
+  }
+
+  #kept(): Kept {
+    const { state } = this.#context.frontier;
+    state.queues ??= {};
+    return state.queues as Kept;
+  }
+
+  get #second(): number {
+    return Math.floor(this.#context.now() / 1_000);
+  }
+
+  discover(urls: readonly FoundUrl[]): Uint8Array {
+    const statuses = new Uint8Array(urls.length).fill(SKIPPED);
+    const requests: RequestInput[] = [];
+    const places: number[] = [];
+    const keys: string[] = [];
+    const createdAt = this.#second;
+    for (let index = 0; index < urls.length; index++) {
+      const found = urls[index] as FoundUrl;
+      const key = keyOf(found);
+      if (key === undefined) continue;
+      const isPlain = isPlainUrl(found.url);
+      const request = requestOf(found.url, key, isPlain);
+      request.data = packData(found, isPlain, createdAt, 0);
+      requests.push(request);
+      places.push(index);
+      keys.push(key);
+    }
+    const result = this.#context.frontier.pushMany(requests);
+    for (let index = 0; index < places.length; index++) {
+      const { admitted, status } = result.verdict(index);
+      if (admitted) {
+        countUrls(this.#table, queueFor(this.#table, keys[index] as string), 1, 0);
+        statuses[places[index] as number] = OK;
+      } else if (status === "full" || status === "closed") {
+        statuses[places[index] as number] = FAILED;
+      }
+    }
+    return statuses;
+  }
+
+  know(known: KnownUrl): number {
+    const key = keyOf(known);
+    if (key === undefined) return SKIPPED;
+    const { frontier } = this.#context;
+    const isPlain = isPlainUrl(known.url);
+    const request = requestOf(known.url, key, isPlain);
+    const before = frontier.record(request);
+    const createdAt = before === undefined ? this.#second : unpackData(before.data).createdAt;
+    const due = Math.min(known.refetchAt, SECONDS_MAX);
+    const data = packData(known, isPlain, createdAt, due);
+    let wasDone = before?.state === "done";
+    if (before?.state === "leased") {
+      const name = leaseName(key, known.url);
+      wasDone = this.#leases.get(name)?.done().late === false;
+      this.#leases.delete(name);
+    }
+    const { status } = frontier.put(request, due === 0 ? { data } : { data, dueAt: due * 1_000 });
+    const isDone = status === "done" || (wasDone && !isPut(status));
+    if (!isPut(status) && before === undefined) return status === "rejected" ? SKIPPED : FAILED;
+    const queue = queueFor(this.#table, key);
+    const stood = before === undefined ? undefined : before.state === "done";
+    if (stood !== isDone) {
+      const active = Number(!isDone) - Number(stood === false);
+      countUrls(this.#table, queue, active, Number(isDone) - Number(stood === true));
+      this.#settleLimit(queue);
+    }
+    return isPut(status) ? OK : FAILED;
+  }
+
+  async serveQueues(queuesMax: number, asked: UrlsAsked, send: SendUrls): Promise<number> {
+    let queues = 0;
+    while (queues < queuesMax && !asked.isGone()) {
+      const sent = this.#serveNext(asked, send);
+      const count = typeof sent === "number" ? sent : await sent;
+      if (count === 0) break;
+      queues++;
+    }
+    return queues;
+  }
+
+  /** Sends URLs of the next queue that may go; how many: 0 when there is no such queue. */
+  #serveNext(asked: UrlsAsked, send: SendUrls): Soon<number> {
+    const { frontier } = this.#context;
+    const leaseMs = asked.delay * 1_000;
+    this.#widen(asked.urlsMax);
+    for (;;) {
+      const [lease] = frontier.pollMany(1, { leaseMs });
+      if (lease === undefined) return 0;
+      const queue = queueFor(this.#table, lease.hostKey ?? lease.host);
+      if (this.#mayGo(queue, asked.urlsMax, 1)) return this.#serve(queue, asked, send, [lease]);
+      lease.release();
+      this.#holdBack(queue, asked.urlsMax);
+    }
+  }
+
+  serveQueue(key: string, asked: UrlsAsked, send: SendUrls): Soon<number> {
+    const queue = this.#table.queues.get(key);
+    if (queue === undefined || !this.#mayGo(queue, asked.urlsMax, 0)) return 0;
+    return this.#serve(queue, asked, send, []);
+  }
+
+  /** `own`: leases of this very call that the frontier counts already. */
+  #mayGo(queue: Queue, urlsMax: number, own: number): boolean {
+    if (closedUntil(queue, this.#context.delayDefault()) >= this.#second) return false;
+    if (isLimitReached(queue)) return false;
+    return this.#context.frontier.host(queue.key).leased - own < urlsMax;
+  }
+
+  /** Sees to it that a queue which may not go does not come up before it may. */
+  #holdBack(queue: Queue, urlsMax: number): void {
+    const host = this.#context.frontier.host(queue.key);
+    if (isLimitReached(queue)) {
+      queue.isHeld = true;
+      host.hold();
+    } else if (closedUntil(queue, this.#context.delayDefault()) >= this.#second) {
+      this.#blockThere(queue);
+    } else {
+      queue.roomMax = urlsMax;
+      host.limit = urlsMax;
+      this.#narrow.add(queue);
+    }
+  }
+
+  #blockThere(queue: Queue): void {
+    const until = closedUntil(queue, this.#context.delayDefault());
+    const atMs = Math.min(until + 1, SECONDS_MAX) * 1_000;
+    this.#context.frontier.host(queue.key).blockUntil(until === 0 ? 0 : atMs);
+  }
+
+  /** A caller who takes more at once than the one before: queues that were full for that one may go. */
+  #widen(urlsMax: number): void {
+    for (const queue of this.#narrow) {
+      if (queue.roomMax >= urlsMax) continue;
+      queue.roomMax = ROOM_ANY;
+      this.#context.frontier.host(queue.key).limit = ROOM_ANY;
+      this.#narrow.delete(queue);
+    }
+  }
+
+  #settleLimit(queue: Queue): void {
+    if (!queue.isHeld || isLimitReached(queue)) return;
+    queue.isHeld = false;
+    this.#context.frontier.host(queue.key).unhold();
+  }
+
+  /** Hands out and sends up to `urlsMax` URLs of a queue, in chunks: no more are leased than are on their way (I1). */
+  #serve(queue: Queue, asked: UrlsAsked, send: SendUrls, first: Lease[]): Soon<number> {
+    const { frontier } = this.#context;
+    const producedBefore = queue.producedAt;
+    const options = { host: queue.key, leaseMs: asked.delay * 1_000 };
+    queue.producedAt = this.#second;
+    let count = 0;
+    let leases = first;
+    const next = (): Soon<number> => {
+      for (;;) {
+        const most = Math.min(CHUNK_URLS, asked.urlsMax - count) - leases.length;
+        if (most > 0) leases = [...leases, ...frontier.pollMany(most, options)];
+        if (asked.isGone()) {
+          for (const lease of leases.reverse()) lease.release();
+          leases = [];
+        }
+        if (leases.length === 0) break;
+        count += leases.length;
+        const sent = send(leases.map((lease) => this.#hold(queue, lease)));
+        const isLast = leases.length < CHUNK_URLS || count >= asked.urlsMax;
+        leases = [];
+        if (isLast) {
+          if (sent !== undefined) return sent.then(end);
+          break;
+        }
+        if (sent !== undefined) return sent.then(next);
+      }
+      return end();
+    };
+    const end = (): number => {
+      if (count === 0) queue.producedAt = producedBefore;
+      else this.#blockThere(queue);
+      return count;
+    };
+    return next();
+  }
+
+  #hold(queue: Queue, lease: Lease): StoredUrl {
+    const stored = storedOf(queue.key, lease.url, lease.data);
+    this.#leases.set(leaseName(queue.key, stored.url), lease);
+    this.#dropOld();
+    return stored;
+  }
+
+  /** Leases that ran out are forgotten: the frontier handed their URLs out again, or will. */
+  #dropOld(): void {
+    const nowMs = this.#context.now();
+    for (const [name, { deadlineMs }] of this.#leases) {
+      if (deadlineMs > nowMs) return;
+      this.#leases.delete(name);
+    }
+  }
+
+  *queues(isAll: boolean): Iterable<string> {
+    const second = this.#second;
+    for (const { key, active, blockedUntil } of this.#table.queues.values()) {
+      if (isAll || (active > 0 && blockedUntil < second)) yield key;
+    }
+  }
+
+  counts(key: string): QueueCounts {
+    const { frontier } = this.#context;
+    if (key === "") {
+      const { active, completed, queues, activeQueues } = this.#table;
+      const inProcess = frontier.report().leased;
+      return { active, completed, inProcess, queues: queues.size, activeQueues };
+    }
+    const queue = this.#table.queues.get(key);
+    if (queue === undefined) {
+      return { active: 0, completed: 0, inProcess: 0, queues: 0, activeQueues: 0 };
+    }
+    const { active, completed } = queue;
+    const inProcess = frontier.host(key).leased;
+    return { active, completed, inProcess, queues: 1, activeQueues: Number(active > 0) };
+  }
+
+  change(key: string, change: QueueChange): boolean {
+    const queue = this.#table.queues.get(key);
+    if (queue === undefined) return false;
+    Object.assign(queue, change);
+    const kept = this.#kept();
+    kept[key] = { ...kept[key], ...change };
+    this.#blockThere(queue);
+    this.#settleLimit(queue);
+    return true;
+  }
+
+  delayChanged(): void {
+    for (const queue of this.#table.queues.values()) {
+      if (queue.delay === undefined && queue.producedAt > 0) this.#blockThere(queue);
+    }
+  }
+
+  status(url: string, key: string): StoredUrl | undefined {
+    const view = this.#context.frontier.record(requestOf(url, key, isPlainUrl(url)));
+    return view === undefined ? undefined : viewOf(view, key, url);
+  }
+
+  async *urls({ key, text, ignoreCase }: UrlFilter): AsyncGenerator<StoredUrl> {
+    const { frontier } = this.#context;
+    const where = key === "" ? {} : { host: key };
+    const wanted = ignoreCase ? text.toLowerCase() : text;
+    let looked = 0;
+    for (const state of ["done", "leased", "pending", "waiting", "failed"] as const) {
+      if (state === "done" && this.#table.completed === 0) continue;
+      for (const view of frontier.records({ ...where, state })) {
+        if (++looked % SCAN_RECORDS === 0) await new Promise(setImmediate);
+        const queueKey = view.hostKey ?? view.host ?? "";
+        const stored = viewOf(view, queueKey, view.url ?? "");
+        const { url } = stored;
+        if (wanted !== "" && !(ignoreCase ? url.toLowerCase() : url).includes(wanted)) continue;
+        yield stored;
+      }
+    }
+  }
+
+  count(filter: UrlFilter): Soon<number> {
+    if (filter.text === "") {
+      const { active, completed } = this.counts(filter.key);
+      return active + completed;
+    }
+    return this.#countFiltered(filter);
+  }
+
+  async #countFiltered(filter: UrlFilter): Promise<number> {
+    let count = 0;
+    for await (const _url of this.urls(filter)) count++;
+    return count;
+  }
+
+  deleteQueue(key: string): number {
+    const queue = this.#table.queues.get(key);
+    if (queue === undefined) return 0;
+    const { frontier } = this.#context;
+    const prefix = leaseName(key, "");
+    for (const [name, lease] of this.#leases) {
+      if (!name.startsWith(prefix)) continue;
+      lease.release();
+      this.#leases.delete(name);
+    }
+    frontier.remove({ host: key });
+    frontier.forget({ epoch: EPOCH_PREFIX + key });
+    const host = frontier.host(key);
+    host.blockUntil(0);
+    if (queue.isHeld) host.unhold();
+    if (queue.roomMax < ROOM_ANY) host.limit = ROOM_ANY;
+    this.#narrow.delete(queue);
+    delete this.#kept()[key];
+    return removeQueue(this.#table, queue);
+  }
+
+  deleteAll(): number {
+    const { active, completed, queues } = this.#table;
+    this.#context.frontier.clear();
+    this.#context.frontier.state.queues = {};
+    queues.clear();
+    this.#leases.clear();
+    this.#narrow.clear();
+    Object.assign(this.#table, createQueueTable(), { queues });
+    return active + completed;
+  }
+
+  async purge(key: string, before: number): Promise<number> {
+    const { frontier } = this.#context;
+    let count = 0;
+    for await (const { url, key: queueKey, createdAt } of this.urls({
+      key,
+      text: "",
+      ignoreCase: false,
+    })) {
+      if (createdAt >= before) continue;
+      const queue = this.#table.queues.get(queueKey);
+      if (queue === undefined) continue;
+      const request = requestOf(url, queueKey, isPlainUrl(url));
+      const view = frontier.record(request);
+      // It may have changed since it was read.
+      if (view === undefined || unpackData(view.data).createdAt >= before) continue;
+      const name = leaseName(queueKey, url);
+      this.#leases.get(name)?.release();
+      this.#leases.delete(name);
+      if (frontier.forget({ request }) === 0) continue;
+      const isDone = view.state === "done";
+      countUrls(this.#table, queue, isDone ? 0 : -1, isDone ? -1 : 0);
+      this.#settleLimit(queue);
+      count++;
+    }
+    return count;
+  }
+}
+
+/** The request of a URL in a queue. Its own host is not named again. */
+function requestOf(url: string, key: string, isPlain: boolean): RequestInput {
+  const request: RequestInput = { url, epoch: EPOCH_PREFIX + key };
+  const start = url.indexOf("//") + 2;
+  const isOwn =
+    isPlain && url.indexOf("/", start) === start + key.length && url.startsWith(key, start);
+  if (!isOwn) request.hostKey = key;
+  return request;
+}

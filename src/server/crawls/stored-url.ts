@@ -1,0 +1,33 @@
+/** URLs of the protocol as records of a frontier, and back: what every crawl needs, whichever frontier holds it. */
+import type { RecordView } from "../../index.ts";
+import type { FoundUrl, StoredUrl } from "./crawl.ts";
+import { KEY_LENGTH_MAX, missingKey } from "./missing-key.ts";
+import { unpackData } from "./url-data.ts";
+
+/** Latest second that a frontier takes as a time. */
+export const SECONDS_MAX = 8_000_000_000_000;
+/** Records looked at before other calls have their turn. */
+export const SCAN_RECORDS = 500;
+export function isPut(status: string): boolean {
+  return status === "done" || status === "pending" || status === "waiting";
+}
+
+/** The key of a URL's queue; undefined: it can stand in none. */
+export function keyOf({ key, url }: FoundUrl): string | undefined {
+  const named = key === "" ? missingKey(url) : key;
+  return named === undefined || named.length > KEY_LENGTH_MAX ? undefined : named;
+}
+
+export function leaseName(key: string, url: string): string {
+  return `${key}\n${url}`;
+}
+
+export function storedOf(key: string, url: string, data: unknown): StoredUrl {
+  const { createdAt, due, metadata, url: sent } = unpackData(data);
+  return { url: sent ?? url, key, metadata, createdAt, refetchAt: due === 0 ? createdAt : due };
+}
+
+export function viewOf(view: RecordView, key: string, url: string): StoredUrl {
+  const stored = storedOf(key, url, view.data);
+  return view.state === "done" ? { ...stored, refetchAt: 0 } : stored;
+}

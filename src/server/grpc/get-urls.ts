@@ -1,0 +1,94 @@
+/**
+ * Streams that send URLs: GetURLs and ListURLs. What is sent waits for the client: no more is leased or read than one
+ * chunk ahead of what the client takes.
+ */
+import type { ServerWritableStream } from "@grpc/grpc-js";
+import type { Crawl, StoredUrl, UrlsAsked } from "../crawls/crawl.ts";
+import { crawlIdOf } from "../crawls/missing-key.ts";
+import { callErrorOf } from "./call-errors.ts";
+import type { Calls } from "./calls.ts";
+import {
+  type GetParams,
+  readGetParams,
+  readListUrls,
+  urlInfoBytes,
+  urlItemBytes,
+} from "./messages.ts";
+import { drained } from "./put-streams.ts";
+
+const DELAY_DEFAULT = 30;
+const LIST_SIZE_DEFAULT = 100;
+
+type Stream = ServerWritableStream<Buffer, Buffer>;
+
+export function getUrls(calls: Calls, stream: Stream): void {
+  answered(stream, async () => {
+    if (!calls.isActive() || calls.isClosing()) return;
+    const startedAt = calls.monotonic();
+    calls.metrics.getCalls++;
+    await serve(calls, stream, readGetParams(stream.request));
+    calls.metrics.countGet(calls.monotonic() - startedAt);
+  });
+}
+
+/** Runs the work of a stream and ends it; what it throws becomes the stream's status. */
+function answered(stream: Stream, work: () => Promise<void>): void {
+  work().then(
+    () => stream.end(),
+    (cause) => stream.emit("error", callErrorOf(cause)), // ends it, after what was written
+  );
+}
+
+async function serve(calls: Calls, stream: Stream, params: GetParams): Promise<void> {
+  const { key, queuesMax, crawlID } = params;
+  const isGone = (): boolean => stream.cancelled || stream.destroyed;
+  const asked: UrlsAsked = {
+    urlsMax: params.urlsMax === 0 ? Number.MAX_SAFE_INTEGER : params.urlsMax,
+    delay: params.delay === 0 ? DELAY_DEFAULT : params.delay,
+    isGone,
+  };
+  const sendOf = (crawl: Crawl) => (urls: readonly StoredUrl[]) =>
+    send(calls, stream, crawl.id, urls);
+  if (key !== "") {
+    // A queue is one only within a crawl.
+    const crawl = crawlID === undefined ? undefined : calls.find(crawlIdOf(crawlID));
+    if (crawl !== undefined) await crawl.serveQueue(key, asked, sendOf(crawl));
+    return;
+  }
+  const crawls = crawlID === undefined ? calls.rotated() : [calls.find(crawlIdOf(crawlID))];
+  let left = queuesMax === 0 ? Number.MAX_SAFE_INTEGER : queuesMax;
+  for (const crawl of crawls) {
+    if (left === 0 || isGone()) return;
+    if (crawl !== undefined) left -= await crawl.serveQueues(left, asked, sendOf(crawl));
+  }
+}
+
+/** Writes URLs; a promise where the client has to read first. */
+function send(
+  calls: Calls,
+  stream: Stream,
+  crawlID: string,
+  urls: readonly StoredUrl[],
+): Promise<void> | undefined {
+  let isFull = false;
+  for (const { url, key, metadata } of urls) {
+    isFull = !stream.write(urlInfoBytes({ url, key, crawlID, metadata }));
+  }
+  calls.metrics.urlsSent += urls.length;
+  return isFull && !stream.cancelled && !stream.destroyed ? drained(stream) : undefined;
+}
+
+export function listUrls(calls: Calls, stream: Stream): void {
+  answered(stream, async () => {
+    const { start, size, key, crawlID, filter, ignoreCase } = readListUrls(stream.request);
+    const crawl = calls.find(crawlIdOf(crawlID));
+    if (crawl === undefined) return;
+    const end = start + (size === 0 ? LIST_SIZE_DEFAULT : size);
+    let place = 0;
+    for await (const url of crawl.urls({ key, text: filter, ignoreCase })) {
+      if (stream.cancelled || stream.destroyed || place >= end) return;
+      if (place++ < start) continue;
+      if (!stream.write(urlItemBytes({ ...url, crawlID: crawl.id }))) await drained(stream);
+    }
+  });
+}

@@ -1,0 +1,408 @@
+/**
+ * Messages of the protocol, as docs/urlfrontier.proto has them: requests from bytes, answers to bytes.
+ *
+ * The metadata of a URL are kept as the bytes in which they came (the fields 3 of `URLInfo`, tags and all), after they were
+ * checked: they are stored and sent back without being read.
+ */
+import {
+  BYTES,
+  beginMessage,
+  createWriter,
+  endMessage,
+  type Reader,
+  readEnd,
+  readerOf,
+  readString,
+  readVarint,
+  skipField,
+  take,
+  VARINT,
+  WireError,
+  type Writer,
+  writeFields,
+  writeNumber,
+  writeString,
+  writeVarint,
+} from "./wire.ts";
+
+export const OK = 0;
+export const SKIPPED = 1;
+export const FAILED = 2;
+
+/** A URL as a client sends it. */
+export interface UrlInfo {
+  url: string;
+  key: string;
+  crawlID: string;
+  metadata: Uint8Array | undefined;
+}
+
+/** What is put: discovered, or known with the second from which it may be fetched again; 0: never. */
+export interface UrlItem extends UrlInfo {
+  id: string;
+  isKnown: boolean;
+  refetchAt: number;
+}
+
+/** A URL as the server answers it. */
+export interface UrlAnswer extends UrlInfo {
+  refetchAt: number;
+  createdAt: number;
+}
+
+const INFO_URL = 1;
+const INFO_KEY = 2;
+const INFO_METADATA = 3;
+const INFO_CRAWL = 4;
+
+const writer = createWriter();
+
+/** Reads the fields of `URLInfo` up to `end` into `info`. */
+function readInfo(reader: Reader, end: number, info: UrlInfo): void {
+  const outer = reader.end;
+  reader.end = end;
+  const pieces: Buffer[] = [];
+  while (reader.at < end) {
+    const start = reader.at;
+    const tag = readVarint(reader);
+    if (tag === ((INFO_URL << 3) | BYTES)) info.url = readString(reader);
+    else if (tag === ((INFO_KEY << 3) | BYTES)) info.key = readString(reader);
+    else if (tag === ((INFO_CRAWL << 3) | BYTES)) info.crawlID = readString(reader);
+    else if (tag === ((INFO_METADATA << 3) | BYTES)) {
+      checkEntry(reader);
+      pieces.push(reader.bytes.subarray(start, reader.at));
+    } else skipField(reader, tag & 7);
+  }
+  reader.end = outer;
+  if (pieces.length > 0) info.metadata = new Uint8Array(Buffer.concat(pieces));
+}
+
+/** One entry of the metadata: a text and a list of texts. */
+function checkEntry(reader: Reader): void {
+  const outer = reader.end;
+  const end = readEnd(reader);
+  reader.end = end;
+  while (reader.at < end) {
+    const tag = readVarint(reader);
+    if (tag === ((1 << 3) | BYTES)) readString(reader);
+    else if (tag === ((2 << 3) | BYTES)) checkList(reader);
+    else skipField(reader, tag & 7);
+  }
+  reader.end = outer;
+}
+
+function checkList(reader: Reader): void {
+  const outer = reader.end;
+  const end = readEnd(reader);
+  reader.end = end;
+  while (reader.at < end) {
+    const tag = readVarint(reader);
+    if (tag === ((1 << 3) | BYTES)) readString(reader);
+    else skipField(reader, tag & 7);
+  }
+  reader.end = outer;
+}
+
+/** The metadata as text, for those who look at them. */
+export function metadataOf(fields: Uint8Array): Map<string, string[]> {
+  const reader = readerOf(Buffer.from(fields.buffer, fields.byteOffset, fields.byteLength));
+  const found = new Map<string, string[]>();
+  while (reader.at < reader.end) {
+    readVarint(reader);
+    const end = readEnd(reader);
+    let key = "";
+    const values: string[] = [];
+    while (reader.at < end) {
+      const tag = readVarint(reader);
+      if (tag === ((1 << 3) | BYTES)) key = readString(reader);
+      else if (tag === ((2 << 3) | BYTES)) {
+        const listEnd = readEnd(reader);
+        while (reader.at < listEnd) {
+          const inner = readVarint(reader);
+          if (inner === ((1 << 3) | BYTES)) values.push(readString(reader));
+          else skipField(reader, inner & 7);
+        }
+      } else skipField(reader, tag & 7);
+    }
+    found.set(key, values);
+  }
+  return found;
+}
+
+/** Metadata as the fields of `URLInfo`. */
+export function metadataFields(metadata: Iterable<[string, readonly string[]]>): Uint8Array {
+  for (const [key, values] of metadata) {
+    const entry = beginMessage(writer, INFO_METADATA);
+    writeString(writer, 1, key);
+    const list = beginMessage(writer, 2);
+    for (const value of values) writeString(writer, 1, value, true);
+    endMessage(writer, list);
+    endMessage(writer, entry);
+  }
+  return new Uint8Array(take(writer));
+}
+
+function emptyInfo(): UrlInfo {
+  return { url: "", key: "", crawlID: "", metadata: undefined };
+}
+
+export function readUrlItem(bytes: Buffer): UrlItem {
+  const item: UrlItem = { ...emptyInfo(), id: "", isKnown: false, refetchAt: 0 };
+  const reader = readerOf(bytes);
+  while (reader.at < reader.end) {
+    const tag = readVarint(reader);
+    if (tag === ((1 << 3) | BYTES)) {
+      item.isKnown = false;
+      readItem(reader, item);
+    } else if (tag === ((2 << 3) | BYTES)) {
+      item.isKnown = true;
+      readItem(reader, item);
+    } else if (tag === ((3 << 3) | BYTES)) item.id = readString(reader);
+    else skipField(reader, tag & 7);
+  }
+  return item;
+}
+
+/** A discovered or known item: the latest of the two counts, whole. */
+function readItem(reader: Reader, item: UrlItem): void {
+  const outer = reader.end;
+  const end = readEnd(reader);
+  reader.end = end;
+  Object.assign(item, emptyInfo(), { refetchAt: 0 });
+  while (reader.at < end) {
+    const tag = readVarint(reader);
+    if (tag === ((1 << 3) | BYTES)) readInfo(reader, readEnd(reader), item);
+    else if (tag === ((2 << 3) | VARINT) && item.isKnown) item.refetchAt = readVarint(reader);
+    else skipField(reader, tag & 7);
+  }
+  reader.end = outer;
+}
+
+export interface Batch {
+  readonly id: string;
+  readonly items: UrlInfo[];
+}
+
+/** A batch of discovered URLs. More than `itemsMax` are refused before they are read. */
+export function readBatch(bytes: Buffer, itemsMax: number): Batch {
+  const reader = readerOf(bytes);
+  const items: UrlInfo[] = [];
+  let id = "";
+  while (reader.at < reader.end) {
+    const tag = readVarint(reader);
+    if (tag === ((1 << 3) | BYTES)) id = readString(reader);
+    else if (tag === ((2 << 3) | BYTES)) {
+      if (items.length === itemsMax) throw new WireError(`a batch has more than ${itemsMax} URLs`);
+      const info = emptyInfo();
+      readInfo(reader, readEnd(reader), info);
+      items.push(info);
+    } else skipField(reader, tag & 7);
+  }
+  return { id, items };
+}
+
+type Value<K> = K extends "text" ? string : K extends "number" ? number : boolean;
+type Kinds = Readonly<Record<string, readonly [field: number, kind: "text" | "number" | "truth"]>>;
+type Read<T extends Kinds> = { -readonly [N in keyof T]: Value<T[N][1]> };
+
+/** A reader of a flat message: fields by name, each with its number and kind. */
+function flat<const T extends Kinds>(kinds: T): (bytes: Buffer) => Read<T> {
+  const names = new Map(
+    Object.entries(kinds).map(([name, [field, kind]]) => [field, { name, kind }]),
+  );
+  const empty = Object.fromEntries(
+    Object.entries(kinds).map(([name, [, kind]]) => [
+      name,
+      kind === "text" ? "" : kind === "number" ? 0 : false,
+    ]),
+  );
+  return (bytes) => {
+    const reader = readerOf(bytes);
+    const found: Record<string, unknown> = { ...empty };
+    while (reader.at < reader.end) {
+      const tag = readVarint(reader);
+      const known = names.get(Math.floor(tag / 8));
+      const type = known?.kind === "text" ? BYTES : VARINT;
+      if (known === undefined || (tag & 7) !== type) skipField(reader, tag & 7);
+      else if (known.kind === "text") found[known.name] = readString(reader);
+      else {
+        const number = readVarint(reader);
+        found[known.name] = known.kind === "truth" ? number !== 0 : number;
+      }
+    }
+    return found as Read<T>;
+  };
+}
+
+export const readLocal = flat({ local: [1, "truth"] });
+export const readActive = flat({ state: [1, "truth"], local: [2, "truth"] });
+export const readDeleteCrawl = flat({ value: [1, "text"], local: [2, "truth"] });
+export const readPagination = flat({
+  start: [1, "number"],
+  size: [2, "number"],
+  isAll: [3, "truth"],
+  crawlID: [4, "text"],
+  local: [5, "truth"],
+});
+export const readQueue = flat({ key: [1, "text"], crawlID: [2, "text"], local: [3, "truth"] });
+export const readQueueDelay = flat({
+  key: [1, "text"],
+  delay: [2, "number"],
+  crawlID: [3, "text"],
+  local: [4, "truth"],
+});
+export const readBlockQueue = flat({
+  key: [1, "text"],
+  time: [2, "number"],
+  crawlID: [3, "text"],
+  local: [4, "truth"],
+});
+export const readCrawlLimit = flat({
+  key: [1, "text"],
+  limit: [2, "number"],
+  crawlID: [3, "text"],
+  local: [4, "truth"],
+});
+export const readLogLevel = flat({
+  package: [1, "text"],
+  level: [2, "number"],
+  local: [3, "truth"],
+});
+export const readUrlStatus = flat({ url: [1, "text"], key: [2, "text"], crawlID: [3, "text"] });
+export const readListUrls = flat({
+  start: [1, "number"],
+  size: [2, "number"],
+  key: [3, "text"],
+  crawlID: [4, "text"],
+  local: [5, "truth"],
+  filter: [6, "text"],
+  ignoreCase: [7, "truth"],
+});
+export const readCountUrls = flat({
+  key: [1, "text"],
+  crawlID: [2, "text"],
+  filter: [3, "text"],
+  ignoreCase: [4, "truth"],
+  local: [5, "truth"],
+});
+export const readPurgeUrls = flat({ key: [1, "text"], crawlID: [2, "text"], days: [3, "number"] });
+const readGetFields = flat({
+  urlsMax: [1, "number"],
+  queuesMax: [2, "number"],
+  key: [3, "text"],
+  delay: [4, "number"],
+  crawlID: [6, "text"],
+});
+
+/** Which URLs are asked for; `crawlID` undefined: of any crawl. */
+export interface GetParams {
+  readonly urlsMax: number;
+  readonly queuesMax: number;
+  readonly key: string;
+  readonly delay: number;
+  readonly crawlID: string | undefined;
+}
+
+export function readGetParams(bytes: Buffer): GetParams {
+  const { crawlID, ...rest } = readGetFields(bytes);
+  let isNamed = false;
+  const reader = readerOf(bytes);
+  while (reader.at < reader.end) {
+    const tag = readVarint(reader);
+    // The latest member of the choice counts.
+    if (tag >> 3 === 5) isNamed = false;
+    if (tag >> 3 === 6) isNamed = true;
+    skipField(reader, tag & 7);
+  }
+  return { ...rest, crawlID: isNamed ? crawlID : undefined };
+}
+
+function writeInfo(target: Writer, { url, key, crawlID, metadata }: UrlInfo): void {
+  writeString(target, INFO_URL, url);
+  writeString(target, INFO_KEY, key);
+  if (metadata !== undefined) writeFields(target, metadata);
+  writeString(target, INFO_CRAWL, crawlID);
+}
+
+export const EMPTY = Buffer.alloc(0);
+
+export function urlInfoBytes(info: UrlInfo): Buffer {
+  writeInfo(writer, info);
+  return take(writer);
+}
+
+/** A URL with its dates, as a known item. */
+export function urlItemBytes(answer: UrlAnswer): Buffer {
+  const known = beginMessage(writer, 2);
+  const info = beginMessage(writer, 1);
+  writeInfo(writer, answer);
+  endMessage(writer, info);
+  writeNumber(writer, 2, answer.refetchAt);
+  endMessage(writer, known);
+  writeNumber(writer, 4, answer.createdAt);
+  return take(writer);
+}
+
+export function ackBytes(id: string, status: number): Buffer {
+  writeString(writer, 1, id);
+  writeNumber(writer, 2, status);
+  return take(writer);
+}
+
+export function batchAckBytes(id: string, statuses: Uint8Array): Buffer {
+  writeString(writer, 1, id);
+  if (statuses.length > 0) {
+    writeVarint(writer, (2 << 3) | BYTES);
+    writeVarint(writer, statuses.length); // each is one byte
+    writeFields(writer, statuses);
+  }
+  return take(writer);
+}
+
+export function stringListBytes(values: Iterable<string>): Buffer {
+  for (const value of values) writeString(writer, 1, value, true);
+  return take(writer);
+}
+
+export function longBytes(value: number): Buffer {
+  writeNumber(writer, 1, value);
+  return take(writer);
+}
+
+export function booleanBytes(state: boolean): Buffer {
+  return longBytes(state ? 1 : 0);
+}
+
+export function queueListBytes(
+  values: readonly string[],
+  { total, start, crawlID }: { total: number; start: number; crawlID: string },
+): Buffer {
+  for (const value of values) writeString(writer, 1, value, true);
+  writeNumber(writer, 2, total);
+  writeNumber(writer, 3, start);
+  writeNumber(writer, 4, values.length);
+  writeString(writer, 5, crawlID);
+  return take(writer);
+}
+
+export interface Stats {
+  readonly size: number;
+  readonly inProcess: number;
+  readonly counts: Readonly<Record<string, number>>;
+  readonly queues: number;
+  readonly crawlID: string;
+}
+
+export function statsBytes({ size, inProcess, counts, queues, crawlID }: Stats): Buffer {
+  writeNumber(writer, 1, size);
+  writeNumber(writer, 2, inProcess);
+  for (const [name, count] of Object.entries(counts)) {
+    const entry = beginMessage(writer, 3);
+    writeString(writer, 1, name);
+    writeNumber(writer, 2, count);
+    endMessage(writer, entry);
+  }
+  writeNumber(writer, 4, queues);
+  writeString(writer, 5, crawlID);
+  return take(writer);
+}

@@ -1,0 +1,153 @@
+/** What the page shows of a frontier, and what it can do to it. */
+import type { AsyncFrontier, Frontier, RecordView, Report } from "../../index.ts";
+
+/** A frontier that is looked at: in this process, or elsewhere. */
+export type Watched = Frontier | AsyncFrontier;
+
+/** A request that asks for what is not there. */
+export class ActionError extends Error {}
+
+/** Rows of tables: enough to look at, few enough to send each second. */
+const HOSTS_MAX = 200;
+const FAILURES_MAX = 50;
+/** Records that are looked at for the hosts. */
+const RECORDS_MAX = 2_000;
+
+export interface HostRow {
+  readonly key: string;
+  readonly pending: number;
+  readonly leased: number;
+  readonly delayMs: number;
+  readonly readyAt: number;
+  readonly blockedUntil: number;
+  readonly held: boolean;
+  readonly failures: number;
+  /** What keeps it now. */
+  readonly why: string;
+}
+
+/** One look at a frontier. */
+export interface Look {
+  readonly name: string;
+  readonly report: Report;
+  readonly hosts: HostRow[];
+  readonly failed: Array<{ url: string; reason: string; atMs: number }>;
+  readonly nextDueAt: number | undefined;
+}
+
+export async function lookAt(name: string, frontier: Watched, nowMs: number): Promise<Look> {
+  const report = await frontier.report();
+  const pending = new Map<string, number>();
+  let looked = 0;
+  for (const state of ["leased", "pending", "waiting"] as const) {
+    for await (const view of asAsync(frontier.records({ state }))) {
+      const key = view.hostKey ?? view.host;
+      if (key !== undefined) pending.set(key, (pending.get(key) ?? 0) + Number(state !== "leased"));
+      if (++looked >= RECORDS_MAX || pending.size >= HOSTS_MAX) break;
+    }
+    if (looked >= RECORDS_MAX || pending.size >= HOSTS_MAX) break;
+  }
+  const failed: Look["failed"] = [];
+  for await (const { url = "", failure } of asAsync(frontier.records({ state: "failed" }))) {
+    failed.push({ url, reason: failure?.reason ?? "failed", atMs: failure?.atMs ?? 0 });
+    if (failed.length >= FAILURES_MAX) break;
+  }
+  const hosts: HostRow[] = [];
+  for (const [key, count] of pending) hosts.push(await hostRow(frontier, key, count, nowMs));
+  return { name, report: { ...report }, hosts, failed, nextDueAt: await frontier.nextDueAt() };
+}
+
+async function* asAsync(
+  records: Iterable<RecordView> | AsyncIterable<RecordView>,
+): AsyncGenerator<RecordView> {
+  yield* records as AsyncIterable<RecordView>;
+}
+
+async function hostRow(
+  frontier: Watched,
+  key: string,
+  pending: number,
+  nowMs: number,
+): Promise<HostRow> {
+  const host = frontier.host(key);
+  const { delayMs, readyAt, blockedUntil, held, failures, leased, limit } =
+    "view" in host ? await host.view() : host;
+  const why = held
+    ? "held"
+    : blockedUntil > nowMs
+      ? "blocked"
+      : readyAt > nowMs
+        ? "delay"
+        : leased >= limit
+          ? "limit"
+          : pending === 0
+            ? "in process"
+            : "ready";
+  return { key, pending, leased, delayMs, readyAt, blockedUntil, held, failures, why };
+}
+
+function chosen(watched: Iterable<readonly [string, Watched]>, name: unknown): Watched {
+  for (const [id, frontier] of watched) if (id === name) return frontier;
+  throw new ActionError(
+    `frontier: ${JSON.stringify(name)} (expected: one of those that are shown)`,
+  );
+}
+
+export async function explainUrl(
+  watched: Iterable<readonly [string, Watched]>,
+  query: URLSearchParams,
+): Promise<unknown> {
+  const frontier = chosen(watched, query.get("frontier"));
+  return await frontier.explain(query.get("url") ?? "");
+}
+
+/** Does what a button says. */
+export async function act(
+  watched: Iterable<readonly [string, Watched]>,
+  action: string,
+  given: unknown,
+): Promise<unknown> {
+  const body =
+    typeof given === "object" && given !== null ? (given as Record<string, unknown>) : {};
+  const frontier = chosen(watched, body.frontier);
+  switch (action) {
+    case "pause":
+      await frontier.pause();
+      return { done: true };
+    case "resume":
+      await frontier.resume();
+      return { done: true };
+    case "requeue":
+      return { count: await frontier.requeue(requeueFilter(body)) };
+    case "block": {
+      const host = frontier.host(textIn(body, "host"));
+      await host.blockUntil(numberIn(body, "untilMs"));
+      return { done: true };
+    }
+    case "delay": {
+      const host = frontier.host(textIn(body, "host"));
+      const delayMs = numberIn(body, "delayMs");
+      if ("set" in host) await host.set({ delayMs });
+      else host.delayMs = delayMs;
+      return { done: true };
+    }
+    default:
+      throw new ActionError(`action: ${action} (expected: pause, resume, block, delay or requeue)`);
+  }
+}
+
+function requeueFilter(body: Record<string, unknown>): { all: true } | { host: string } {
+  return body.host === undefined ? { all: true } : { host: textIn(body, "host") };
+}
+
+function textIn(body: Record<string, unknown>, name: string): string {
+  const value = body[name];
+  if (typeof value === "string" && value !== "") return value;
+  throw new ActionError(`${name}: ${JSON.stringify(value)} (expected: a text)`);
+}
+
+function numberIn(body: Record<string, unknown>, name: string): number {
+  const value = body[name];
+  if (typeof value === "number" && Number.isFinite(value) && value >= 0) return value;
+  throw new ActionError(`${name}: ${JSON.stringify(value)} (expected: a number of at least 0)`);
+}

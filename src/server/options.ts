@@ -1,0 +1,197 @@
+/** Options of `serve`: every field checked by name before anything is opened, defaults filled in. */
+import { argument } from "../base/argument-checks.ts";
+import { misuse } from "../base/errors.ts";
+import { ANYTHING, callable, kind, shape, TEXT, TRUTH, whole } from "../base/fields.ts";
+import type { AsyncFrontier, Clock, Frontier, FrontierOptions } from "../index.ts";
+
+/**
+ * Keys and certificates, as PEM.
+ *
+ * @example
+ * await serve({ host: "0.0.0.0", tls: { cert, key, ca } }); // mutual TLS
+ */
+export interface ServeTls {
+  /** The server's certificate and those above it. */
+  cert: string | Buffer;
+  /** Its private key. */
+  key: string | Buffer;
+  /**
+   * Certificates of those who sign clients: every client has to show one then.
+   * @defaultValue none: clients need no certificate
+   */
+  ca?: string | Buffer | undefined;
+}
+
+/**
+ * What `serve` serves, and where.
+ *
+ * @example
+ * await using server = await serve({ directory: "frontier", port: 7071 });
+ */
+export interface ServeOptions {
+  /**
+   * A frontier of your own: the server serves the crawl of its name alone, and does not close it. Its rules and politeness
+   * hold, and your program may use it meanwhile.
+   * @defaultValue frontiers of the server's own, one for each crawl
+   */
+  frontier?: Frontier | AsyncFrontier | undefined;
+  /**
+   * Where crawls are kept.
+   * @defaultValue memory: they end with the server
+   */
+  directory?: string | undefined;
+  /**
+   * When a change of a directory is durable, as `FrontierOptions.durability`: an OK means no more than that.
+   * @defaultValue `{ everyMs: 100 }`
+   */
+  durability?: FrontierOptions["durability"] | undefined;
+  /**
+   * Address to listen on. Any other than loopback needs `token`, or `tls` with `ca`.
+   * @defaultValue "127.0.0.1"
+   */
+  host?: string | undefined;
+  /**
+   * Port of the protocol; 0: any free one.
+   * @defaultValue 7071
+   */
+  port?: number | undefined;
+  /**
+   * Port of metrics, health and page; 0: any free one; false: none.
+   * @defaultValue 7070
+   */
+  httpPort?: number | false | undefined;
+  /**
+   * Encrypts both ports.
+   * @defaultValue none
+   */
+  tls?: ServeTls | undefined;
+  /**
+   * What clients have to send: `authorization: Bearer <token>`.
+   * @defaultValue none on loopback; changes by HTTP need a random one, which `token` of the result returns
+   */
+  token?: string | undefined;
+  /**
+   * Whether the HTTP port has the live page.
+   * @defaultValue true
+   */
+  ui?: boolean | undefined;
+  /**
+   * Most crawls at the same time.
+   * @defaultValue 100
+   */
+  crawlsMax?: number | undefined;
+  /**
+   * Most bytes of one message.
+   * @defaultValue 4 MiB
+   */
+  messageBytesMax?: number | undefined;
+  /**
+   * Most calls of one connection at the same time.
+   * @defaultValue 256
+   */
+  streamsMax?: number | undefined;
+  /**
+   * How long `close` waits for calls that are under way, in milliseconds.
+   * @defaultValue 5,000
+   */
+  drainMs?: number | undefined;
+  /**
+   * Source of time.
+   * @defaultValue the machine's clock
+   */
+  clock?: Clock | undefined;
+  /**
+   * Is told of faults: a crawl's disk, a call that threw.
+   * @defaultValue ignored
+   */
+  onFault?: ((fault: ServeFault) => void) | undefined;
+}
+
+/** Something went wrong in the server; it goes on. */
+export interface ServeFault {
+  /** The crawl, or the call. */
+  readonly place: string;
+  /** What was thrown, or the frontier's fault. */
+  readonly cause: unknown;
+}
+
+const PEM = kind<string | Buffer>(
+  "PEM as a string or bytes",
+  (value) => typeof value === "string" || Buffer.isBuffer(value),
+);
+const PORT = whole(0, 65_535);
+
+function isFrontier(value: unknown): boolean {
+  const { name, pushMany, put } = Object(value) as Record<string, unknown>;
+  return typeof name === "string" && typeof pushMany === "function" && typeof put === "function";
+}
+
+const readFields = argument<Omit<ServeOptions, "httpPort"> & { httpPort?: unknown }>("options", {
+  frontier: kind<Frontier>("a frontier", isFrontier) as never,
+  directory: TEXT,
+  durability: ANYTHING as never,
+  host: TEXT,
+  port: PORT,
+  httpPort: ANYTHING,
+  tls: shape<ServeTls>({ cert: PEM, key: PEM, ca: PEM }) as never,
+  token: kind("at least 8 characters", (value) => typeof value === "string" && value.length >= 8),
+  ui: TRUTH,
+  crawlsMax: whole(1, 10_000),
+  messageBytesMax: whole(1_024, 1 << 30),
+  streamsMax: whole(1, 2 ** 31 - 1),
+  drainMs: whole(0),
+  clock: ANYTHING as never,
+  onFault: callable(),
+});
+
+/** Options with their defaults. */
+export interface ServeSettings {
+  readonly host: string;
+  readonly port: number;
+  /** undefined: none. */
+  readonly httpPort: number | undefined;
+  readonly ui: boolean;
+  readonly crawlsMax: number;
+  readonly messageBytesMax: number;
+  readonly streamsMax: number;
+  readonly drainMs: number;
+  readonly given: ServeOptions;
+}
+
+const LOOPBACK = /^(127(\.\d{1,3}){3}|::1|localhost)$/;
+
+export function isLoopback(host: string): boolean {
+  return LOOPBACK.test(host);
+}
+
+export function readServeOptions(options: ServeOptions): ServeSettings {
+  const given = readFields(options) as ServeOptions;
+  const { frontier, directory, host = "127.0.0.1", httpPort = 7070, tls, token } = given;
+  if (httpPort !== false) PORT(httpPort, "options.httpPort", "ARGUMENT_INVALID");
+  if (frontier !== undefined && directory !== undefined) {
+    throw misuse(
+      "ARGUMENT_INVALID",
+      "options.directory",
+      directory,
+      "none beside options.frontier",
+    );
+  }
+  if (tls !== undefined && (tls.cert === undefined || tls.key === undefined)) {
+    throw misuse("ARGUMENT_INVALID", "options.tls", Object.keys(tls), "cert and key");
+  }
+  if (!isLoopback(host) && token === undefined && tls?.ca === undefined) {
+    const expected = "a loopback address, or options.token, or options.tls with ca";
+    throw misuse("ARGUMENT_INVALID", "options.host", host, expected);
+  }
+  return {
+    host,
+    port: given.port ?? 7071,
+    httpPort: httpPort === false ? undefined : httpPort,
+    ui: given.ui ?? true,
+    crawlsMax: given.crawlsMax ?? 100,
+    messageBytesMax: given.messageBytesMax ?? 4 << 20,
+    streamsMax: given.streamsMax ?? 256,
+    drainMs: given.drainMs ?? 5_000,
+    given,
+  };
+}

@@ -1,0 +1,192 @@
+/**
+ * Records pushed to hosts on disk: kept with the block of their host, which is not read (host-blocks.ts). Owner: the frontier's thread.
+ *
+ *   block ──▶ added ─▶ added ─▶ …           records in memory, with their host's hash (layout/records/spill-block.ts)
+ *     └────▶ piece ─▶ piece ─▶ …            those that memory had no room for: bytes on the tier, an entry for each
+ *
+ *   I1  The seen-set holds an added record as one of its block.
+ *   I2  A piece is read when its block comes back, and freed then.
+ */
+import {
+  ADDED_HOST_HI_WORD,
+  ADDED_HOST_LO_WORD,
+  ADDED_NEXT_WORD,
+  PIECE_BYTES,
+  PIECE_BYTES_WORD,
+  PIECE_NEXT_WORD,
+  PIECE_PLACE_WORD,
+  PIECE_RECORDS_WORD,
+  SPILL_ADDED_WORD,
+  SPILL_ENTRY_HEAD_WORDS,
+  SPILL_HELD_WORD,
+  SPILL_LIVE_WORD,
+  SPILL_NAMELESS_WORD,
+  SPILL_PIECES_WORD,
+  SPILL_PLACE_WORD,
+} from "../../layout/records/spill-block.ts";
+import { RECORD_QUEUE_WORD } from "../../layout/records/record.ts";
+import { arenaGive, arenaTake } from "../../memory/arena.ts";
+import {
+  RECORD_FLAG_NO_IDENTITY,
+  RECORD_FLAG_QUEUED,
+  recordFlags,
+  recordFree,
+  recordHi,
+  recordLo,
+  recordQueue,
+  setRecordFlags,
+  setRecordQueue,
+} from "../records/record.ts";
+import { seenFind } from "../seen/seen-set.ts";
+import { setWord, type Store, word } from "../store.ts";
+import type { Spill } from "./lane-spill.ts";
+import { entryWords, packedWords, packRecord, setEntryFlag } from "./record-codec.ts";
+import { isNameless, isSpilledValue, spilledPlace } from "./spilled-identity.ts";
+
+/** Added records of a block that are in memory: whose each is, and under which rule. */
+export interface Added {
+  readonly records: number[];
+  readonly los: number[];
+  readonly his: number[];
+  readonly rules: number[];
+}
+
+/** Adds a record, which stands nowhere, to the block of its host under a rule. */
+export function addToBlock(
+  spill: Spill,
+  block: number,
+  record: number,
+  { lo, hi, ruleQueue }: { lo: number; hi: number; ruleQueue: number },
+): void {
+  const { store } = spill;
+  link(store, block, record, { lo, hi });
+  setRecordQueue(store, record, ruleQueue);
+  setRecordFlags(store, record, recordFlags(store, record) | RECORD_FLAG_QUEUED);
+  setWord(store, block, SPILL_LIVE_WORD, word(store, block, SPILL_LIVE_WORD) + 1);
+  spill.count += 1;
+}
+
+/** How many added records of a block are in memory. */
+export function heldRecords({ store }: Spill, block: number): number {
+  return word(store, block, SPILL_HELD_WORD);
+}
+
+/** Added records of a block in memory. Where a generation has left the block behind they get their names now. */
+export function addedOf(spill: Spill, block: number): Added {
+  const { store } = spill;
+  const added: Added = { records: [], los: [], his: [], rules: [] };
+  const isBehind = word(store, block, SPILL_NAMELESS_WORD) !== 0;
+  let record = word(store, block, SPILL_ADDED_WORD);
+  for (; record !== 0; record = word(store, record, ADDED_NEXT_WORD)) {
+    if (isBehind && !isNameless(store, record)) spill.names?.name(record);
+    added.records.push(record);
+    added.los.push(word(store, record, ADDED_HOST_LO_WORD));
+    added.his.push(word(store, record, ADDED_HOST_HI_WORD));
+    added.rules.push(recordQueue(store, record));
+  }
+  return added;
+}
+
+/** Links added records, which have left their places meanwhile, to their block again. */
+export function keepAdded({ store }: Spill, block: number, added: Added): void {
+  setWord(store, block, SPILL_ADDED_WORD, 0);
+  setWord(store, block, SPILL_HELD_WORD, 0);
+  for (let index = added.records.length - 1; index >= 0; index--) {
+    const record = added.records[index] as number;
+    const lo = added.los[index] as number;
+    link(store, block, record, { lo, hi: added.his[index] as number });
+    setRecordQueue(store, record, added.rules[index] as number);
+  }
+}
+
+/** Calls `each` for the entries of a block's pieces, at a word of the buffer, with the hash of the host and the rule of each. */
+export function eachPiece(
+  spill: Spill,
+  block: number,
+  each: (lo: number, hi: number, ruleQueue: number, at: number) => void,
+): void {
+  const { store, tier } = spill;
+  let piece = word(store, block, SPILL_PIECES_WORD);
+  for (; piece !== 0; piece = word(store, piece, PIECE_NEXT_WORD)) {
+    const bytes = word(store, piece, PIECE_BYTES_WORD);
+    if (bytes > spill.words.byteLength) spill.words = new Uint32Array(bytes / 4);
+    tier.read(word(store, piece, PIECE_PLACE_WORD), new Uint8Array(spill.words.buffer, 0, bytes));
+    let at = 0;
+    for (let left = word(store, piece, PIECE_RECORDS_WORD); left > 0; left--) {
+      const { words } = spill;
+      const from = at + SPILL_ENTRY_HEAD_WORDS;
+      const lo = words[from + ADDED_HOST_LO_WORD] as number;
+      const hi = words[from + ADDED_HOST_HI_WORD] as number;
+      each(lo, hi, words[from + RECORD_QUEUE_WORD] as number, at);
+      at += entryWords(words, at);
+    }
+  }
+}
+
+/** Writes the added records of a block that are in memory as one piece more; how many went, 0: memory is exhausted. Throws what the tier throws. */
+export function writePiece(spill: Spill, block: number): number {
+  const { store, tier } = spill;
+  const { records } = addedOf(spill, block);
+  const words = records.reduce((sum, record) => sum + packedWords(store, record), 0);
+  if (words > spill.words.length) spill.words = new Uint32Array(words);
+  const place = word(store, block, SPILL_PLACE_WORD);
+  let at = 0;
+  for (const record of records) {
+    const next = packRecord(store, record, spill.words, at);
+    if (!isOwner(spill, record, place)) setEntryFlag(spill.words, at, RECORD_FLAG_NO_IDENTITY);
+    at = next;
+  }
+  const piece = arenaTake(store.arena, PIECE_BYTES);
+  if (piece === 0) return 0;
+  let to: number;
+  try {
+    to = tier.write(new Uint8Array(spill.words.buffer, 0, at * 4));
+  } catch (error) {
+    arenaGive(store.arena, piece, PIECE_BYTES);
+    throw error;
+  }
+  setWord(store, piece, PIECE_NEXT_WORD, word(store, block, SPILL_PIECES_WORD));
+  setWord(store, piece, PIECE_PLACE_WORD, to);
+  setWord(store, piece, PIECE_BYTES_WORD, at * 4);
+  setWord(store, piece, PIECE_RECORDS_WORD, records.length);
+  setWord(store, block, SPILL_PIECES_WORD, piece);
+  setWord(store, block, SPILL_ADDED_WORD, 0);
+  setWord(store, block, SPILL_HELD_WORD, 0);
+  for (const record of records) {
+    if (isNameless(store, record)) spill.names?.drop(record, place);
+    recordFree(store, record);
+  }
+  spill.written += records.length;
+  return records.length;
+}
+
+/** A block has come back: its pieces go. */
+export function freePieces({ store, tier }: Spill, block: number): void {
+  for (let piece = word(store, block, SPILL_PIECES_WORD); piece !== 0; ) {
+    const next = word(store, piece, PIECE_NEXT_WORD);
+    tier.free(word(store, piece, PIECE_PLACE_WORD));
+    arenaGive(store.arena, piece, PIECE_BYTES);
+    piece = next;
+  }
+}
+
+/** Whether the identity of an added record still names its block. */
+function isOwner(spill: Spill, record: number, place: number): boolean {
+  if (isNameless(spill.store, record)) return false;
+  if (spill.seen.tiered !== undefined) return true; // there no spilled record loses its identity
+  const value = seenFind(spill.seen, recordLo(spill.store, record), recordHi(spill.store, record));
+  return isSpilledValue(value) && spilledPlace(value) === place;
+}
+
+function link(
+  store: Store,
+  block: number,
+  record: number,
+  { lo, hi }: { lo: number; hi: number },
+): void {
+  setWord(store, record, ADDED_NEXT_WORD, word(store, block, SPILL_ADDED_WORD));
+  setWord(store, record, ADDED_HOST_LO_WORD, lo);
+  setWord(store, record, ADDED_HOST_HI_WORD, hi);
+  setWord(store, block, SPILL_ADDED_WORD, record);
+  setWord(store, block, SPILL_HELD_WORD, word(store, block, SPILL_HELD_WORD) + 1);
+}

@@ -1,0 +1,36 @@
+/**
+ * A crawl in a process of its own, to be killed at any moment: node crawl-child.mjs <directory> <seed URL> <log>. Each handled page
+ * is a line of the log, and of standard output.
+ */
+import { appendFileSync } from "node:fs";
+import { CheerioCrawler, Configuration, log } from "@crawlee/cheerio";
+import { FrontierRequestManager } from "../../build/plain/crawlee.js";
+
+const [directory, seed, file] = process.argv.slice(2);
+log.setLevel(log.LEVELS.OFF);
+
+const manager = await FrontierRequestManager.open({ directory, durability: "sync" });
+const crawler = new CheerioCrawler(
+  {
+    requestQueue: manager,
+    minConcurrency: 4,
+    maxConcurrency: 4,
+    preNavigationHooks: [
+      (_context, got) => {
+        got.dnsLookup = (_name, options, done = options) => {
+          const address = { address: "127.0.0.1", family: 4 };
+          if (options.all) done(null, [address]);
+          else done(null, address.address, 4);
+        };
+      },
+    ],
+    async requestHandler({ request, enqueueLinks }) {
+      await enqueueLinks({ strategy: "same-domain" });
+      appendFileSync(file, `${request.url}\n`);
+      process.stdout.write(`${request.url}\n`);
+    },
+  },
+  new Configuration({ persistStorage: false, purgeOnStart: false }),
+);
+await crawler.run([seed]);
+await manager.close();

@@ -1,0 +1,61 @@
+/** What a server keeps in its directory. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { createVirtualClock } from "../../src/index.ts";
+import type { ServeOptions } from "../../src/server.ts";
+import { connect, found, known, serving } from "./client.ts";
+
+const START_SECOND = 1_800_000_000;
+const CRAWL = "crawl_id";
+const MINE = { key: "queue_mysite", crawlID: CRAWL };
+
+describe("a server with a directory", () => {
+  const clock = createVirtualClock(START_SECOND * 1_000);
+  const pass = (seconds: number): void => clock.advance(seconds * 1_000);
+  const seconds = (): number => Math.floor(clock.now() / 1_000);
+
+  it("continues after a restart: URLs, finished ones, blocks, delays, limits, counts", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "outrider-server-"));
+    onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+    const options: ServeOptions = { clock, directory, durability: "sync" };
+    const server = await serving(options);
+    let client = connect(server.port);
+    const later = seconds() + 3_600;
+    const md2 = { ...MINE, metadata: { meta1: { values: ["md2"] } } };
+    await client.put(
+      found("https://www.mysite.com/completed", MINE),
+      known("https://www.mysite.com/completed", 0, md2),
+      known("https://www.mysite.com/knowntorefetch", later, MINE),
+      known("https://www.mysite.com/secondqueue", later, { key: "another_queue", crawlID: CRAWL }),
+      known("https://www.delete.me/tobedeleted", later, { key: "delete_queue", crawlID: CRAWL }),
+    );
+    await client.put(...[1, 2].map((n) => found(`http://a.com/${n}`, { crawlID: "ä/∂" })));
+    await client.call("SetDelay", { delay_requestable: 7 });
+    await client.call("BlockQueueUntil", {
+      key: "another_queue",
+      crawlID: CRAWL,
+      time: seconds() + 9_000,
+    });
+    await client.call("SetCrawlLimit", { ...MINE, limit: 1 });
+    expect(await client.get({ crawlID: "ä/∂", max_urls_per_queue: 1 })).toEqual(["http://a.com/1"]);
+    const before = await client.stats(CRAWL);
+    client.raw.close();
+    await server.close();
+    client = connect((await serving(options)).port);
+    expect(await client.stats(CRAWL)).toEqual(before);
+    expect((await client.call("ListCrawls")).values).toEqual([CRAWL, "ä/∂"]);
+    expect(await client.get({ crawlID: "ä/∂" })).toEqual([]); // a.com was asked just now
+    pass(8);
+    expect(await client.get({ crawlID: "ä/∂" })).toEqual(["http://a.com/1", "http://a.com/2"]);
+    pass(3_600);
+    expect(await client.get({ crawlID: CRAWL })).toEqual(["https://www.delete.me/tobedeleted"]);
+    expect(
+      (await client.status("https://www.mysite.com/completed", MINE.key, CRAWL)).known,
+    ).toMatchObject({
+      refetchable_from_date: 0,
+      info: { metadata: { meta1: { values: ["md2"] } } },
+    });
+  });
+});

@@ -1,0 +1,189 @@
+/** Streams under load, hostile clients, secrets, and the end of a server. */
+import { connect as connectSocket } from "node:net";
+import * as grpc from "@grpc/grpc-js";
+import { describe, expect, it } from "vitest";
+import { serve } from "../../src/server.ts";
+import { sized } from "../support/size.ts";
+import { type Ack, connect, found, known, serving } from "./client.ts";
+
+const { createInsecure } = grpc.credentials;
+const asItIs = (bytes: Buffer): Buffer => bytes;
+
+/** A stream of raw bytes to a method. */
+function rawStream(port: number, method: string): grpc.ClientDuplexStream<Buffer, Buffer> {
+  const client = new grpc.Client(`127.0.0.1:${port}`, createInsecure());
+  const path = `/urlfrontier.URLFrontier/${method}`;
+  return client.makeBidiStreamRequest(path, asItIs, asItIs, new grpc.Metadata(), {});
+}
+
+function ended(stream: grpc.ClientDuplexStream<Buffer, Buffer>): Promise<grpc.StatusObject> {
+  stream.on("data", () => undefined);
+  stream.on("error", () => undefined);
+  return new Promise((resolve) => stream.on("status", resolve));
+}
+
+/** Waits until `is` holds, for ten seconds at most. */
+async function until(is: () => boolean | Promise<boolean>): Promise<void> {
+  for (let turn = 0; turn < 1_000; turn++) {
+    if (await is()) return;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  throw new Error("waited for ten seconds");
+}
+
+describe("streams", () => {
+  it("keep the order of their messages, discovered and known ones of several crawls mixed", async () => {
+    const client = connect((await serving()).port);
+    const messages = Array.from({ length: sized(3_000, 600) }, (_, n) => {
+      const rest = { ID: String(n), crawlID: `c${n % 3}` };
+      const url = `http://h${n % 7}.com/${n >> 1}`;
+      return n % 2 === 0 ? found(url, rest) : known(url, 0, rest);
+    });
+    const acks = await client.stream<Ack>("PutURLs", messages);
+    expect(acks.map(({ ID }) => ID)).toEqual(messages.map((_, n) => String(n)));
+    expect(acks.every(({ status }) => status === "OK")).toBe(true);
+  });
+
+  it("give back what a client that left did not take", async () => {
+    const client = connect((await serving()).port);
+    const items = Array.from({ length: 5_000 }, (_, n) => ({ url: `http://a.com/${n}` }));
+    await client.stream("PutDiscovered", [{ ID: "", items }]);
+    const call = client.open("GetURLs", { delay_requestable: 600 });
+    call.on("error", () => undefined);
+    await new Promise((resolve) => call.once("data", resolve));
+    call.cancel();
+    await until(async () => (await client.stats()).inProcess < 5_000);
+    const { inProcess, size } = await client.stats();
+    expect(size).toBe(5_000);
+    expect(inProcess).toBeGreaterThan(0);
+  });
+});
+
+describe("a hostile client", () => {
+  it.each([
+    ["PutURLs", [0x0a, 0x05, 0x01]],
+    ["PutURLs", [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]],
+    ["PutURLs", [0x0b]],
+    ["PutURLs", [0x0a, 0x06, 0x0a, 0x04, 0x0a, 0x02, 0xc3, 0x28]],
+    ["PutURLs", [0x0a, 0x06, 0x0a, 0x04, 0x1a, 0x02, 0x0a, 0x09]],
+    ["PutDiscovered", [0x12, 0x7f]],
+  ])("ends its stream alone with a message that is none: %s %j", async (method, bytes) => {
+    const { port } = await serving();
+    const stream = rawStream(port, method);
+    const status = ended(stream);
+    stream.write(Buffer.from(bytes));
+    expect((await status).code).toBe(grpc.status.INVALID_ARGUMENT);
+    expect(await connect(port).put(found("http://a.com/1"))).toEqual(["OK"]);
+  });
+
+  it("gets the answers of what it sent before such a message", async () => {
+    const { port } = await serving();
+    const stream = rawStream(port, "PutDiscovered");
+    const answers: Buffer[] = [];
+    stream.on("data", (bytes: Buffer) => answers.push(bytes));
+    stream.on("error", () => undefined);
+    const status = new Promise<grpc.StatusObject>((resolve) => stream.on("status", resolve));
+    stream.write(Buffer.from([0x0a, 0x01, 0x61]));
+    stream.write(Buffer.from([0x12, 0x7f]));
+    expect((await status).code).toBe(grpc.status.INVALID_ARGUMENT);
+    expect(answers).toEqual([Buffer.from([0x0a, 0x01, 0x61])]);
+  });
+
+  it("cannot send more than the bound in one message", async () => {
+    const { port } = await serving({ messageBytesMax: 10_000 });
+    const stream = rawStream(port, "PutURLs");
+    const status = ended(stream);
+    stream.write(Buffer.alloc(10_001));
+    expect((await status).code).toBe(grpc.status.RESOURCE_EXHAUSTED);
+  });
+
+  it("cannot make more crawls than the bound", async () => {
+    const client = connect((await serving({ crawlsMax: 2 })).port);
+    const put = (crawlID: string): Promise<string[]> =>
+      client.put(found("http://a.com/", { crawlID }));
+    expect(await put("a")).toEqual(["OK"]);
+    expect(await put("b")).toEqual(["OK"]);
+    expect(await put("c")).toEqual(["FAIL"]);
+    await client.call("DeleteCrawl", { value: "a" });
+    expect(await put("c")).toEqual(["OK"]);
+    expect((await client.call("GetStats", { crawlID: "never made" })).numberOfQueues).toBe(0);
+  });
+
+  it("that sends no HTTP/2 at all harms nobody", async () => {
+    const { port } = await serving();
+    const socket = connectSocket(port, "127.0.0.1");
+    socket.on("error", () => undefined);
+    socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n".repeat(100));
+    expect(await connect(port).put(found("http://a.com/1"))).toEqual(["OK"]);
+    socket.destroy();
+  });
+});
+
+describe("a token", () => {
+  it("is needed for every call where it was given", async () => {
+    const { port } = await serving({ token: "correct horse" });
+    const code = (token?: string): Promise<number> =>
+      connect(port, token === undefined ? {} : { token })
+        .call("ListCrawls")
+        .then(
+          () => grpc.status.OK,
+          (cause) => (cause as grpc.ServiceError).code,
+        );
+    expect(await code()).toBe(grpc.status.UNAUTHENTICATED);
+    expect(await code("correct horsf")).toBe(grpc.status.UNAUTHENTICATED);
+    expect(await code("correct horse")).toBe(grpc.status.OK);
+    const streamed = connect(port).put(found("http://a.com/1"));
+    await expect(streamed).rejects.toMatchObject({ code: grpc.status.UNAUTHENTICATED });
+    expect(await connect(port, { token: "correct horse" }).put(found("http://a.com/1"))).toEqual([
+      "OK",
+    ]);
+  });
+
+  it("or a client's certificate is demanded on any address but loopback", async () => {
+    for (const host of ["0.0.0.0", "::", "192.0.2.1", "example.org"]) {
+      await expect(serve({ host, port: 0, httpPort: 0 })).rejects.toMatchObject({
+        code: "ARGUMENT_INVALID",
+      });
+    }
+  });
+});
+
+describe("the end of a server", () => {
+  it("answers what is under way, refuses what comes, and frees its port", async () => {
+    const server = await serving();
+    const client = connect(server.port);
+    const stream = client.open("PutURLs");
+    const statuses: string[] = [];
+    stream.on("data", ({ status }: Ack) => statuses.push(status));
+    const end = new Promise((resolve) => stream.on("end", resolve));
+    stream.write(found("http://a.com/1"));
+    await until(() => statuses.length === 1);
+    const closed = server.close();
+    stream.write(found("http://a.com/2"));
+    await until(() => statuses.length === 2);
+    stream.end();
+    await Promise.all([end, closed]);
+    expect(statuses).toEqual(["OK", "FAIL"]);
+    const again = await serving({ port: server.port });
+    expect(again.port).toBe(server.port);
+    await expect(serve({ port: again.port, httpPort: 0 })).rejects.toMatchObject({
+      code: "PORT_IN_USE",
+    });
+  });
+
+  it("does not wait longer than it is told for a client that holds a stream open", async () => {
+    const server = await serving({ drainMs: 50 });
+    const stream = rawStream(server.port, "PutURLs");
+    const status = ended(stream);
+    stream.write(Buffer.alloc(0));
+    await new Promise((resolve) => stream.once("data", resolve));
+    await server.close();
+    expect((await status).code).not.toBe(grpc.status.OK);
+  });
+
+  it("is the same end for every caller", async () => {
+    const server = await serving();
+    expect(server.close()).toBe(server.close());
+    await server.close();
+  });
+});

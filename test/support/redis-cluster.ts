@@ -1,0 +1,187 @@
+/**
+ * A Redis Cluster of a test: three masters with a replica each on loopback ports, real processes in folders of their own, ended by their pids.
+ *
+ *   0 ──▶ 3      16,384 slots in three thirds; node n + 3 replicates node n
+ *   1 ──▶ 4
+ *   2 ──▶ 5      a master that does not answer for a second is replaced by its replica
+ */
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { Redis } from "ioredis";
+import { type RedisServer, startRedis } from "./redis-server.ts";
+
+const MASTERS = 3;
+const SLOTS = 16_384;
+const DEADLINE_MS = 60_000;
+
+export interface ClusterNode extends RedisServer {
+  readonly number: number;
+  /** Its id in the cluster. */
+  readonly id: string;
+  /** Sends it a command of its own. */
+  call(...words: readonly string[]): Promise<unknown>;
+}
+
+export interface RedisCluster {
+  readonly nodes: readonly ClusterNode[];
+  /** Addresses for a client: every node. */
+  readonly addresses: ReadonlyArray<{ readonly host: string; readonly port: number }>;
+  /** The nodes that are masters now, by the slots that they serve. */
+  masters(): Promise<ClusterNode[]>;
+  /** Resolves when every slot is served and every node agrees. */
+  ready(): Promise<void>;
+  /** Moves slots from one master to another, key by key, as `redis-cli --cluster reshard` does: clients see MOVED and ASK. */
+  moveSlots(from: ClusterNode, to: ClusterNode, slots: readonly number[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Starts it and waits until it serves every slot. */
+export async function startCluster(
+  settings: Readonly<Record<string, string>> = {},
+): Promise<RedisCluster> {
+  const nodes: ClusterNode[] = [];
+  for (let number = 0; number < MASTERS * 2; number++)
+    nodes.push(await startNode(number, settings));
+  const cluster: RedisCluster = {
+    nodes,
+    addresses: nodes.map(({ port }) => ({ host: "127.0.0.1", port })),
+    masters: () => mastersOf(nodes),
+    ready: () => until("a whole cluster", () => isWhole(nodes)),
+    moveSlots,
+    close: async () => {
+      await Promise.all(nodes.map((node) => node.close()));
+    },
+  };
+  try {
+    await join(nodes);
+    await cluster.ready();
+  } catch (cause) {
+    await cluster.close();
+    throw cause;
+  }
+  return cluster;
+}
+
+async function startNode(
+  number: number,
+  settings: Readonly<Record<string, string>>,
+): Promise<ClusterNode> {
+  const [port, bus] = [await freePort(), await freePort()];
+  const server = await startRedis({
+    port,
+    settings: {
+      "cluster-enabled": "yes",
+      "cluster-port": String(bus),
+      "cluster-node-timeout": "1000",
+      "cluster-replica-validity-factor": "0",
+      "repl-diskless-sync-delay": "0",
+      ...settings,
+    },
+  });
+  const call = async (...words: readonly string[]): Promise<unknown> => {
+    const client = new Redis({ path: server.socket, maxRetriesPerRequest: 0, retryStrategy: null });
+    client.on("error", () => undefined);
+    try {
+      return await client.call(words[0] as string, ...words.slice(1));
+    } finally {
+      client.disconnect();
+    }
+  };
+  const id = String(await call("CLUSTER", "MYID"));
+  return Object.assign(Object.create(server) as RedisServer, { number, id, call });
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+async function join(nodes: readonly ClusterNode[]): Promise<void> {
+  const [first] = nodes as [ClusterNode];
+  const { bus } = { bus: await busOf(nodes) };
+  for (const [at, node] of nodes.entries()) {
+    if (at > 0) {
+      const port = String(node.port);
+      await first.call("CLUSTER", "MEET", "127.0.0.1", port, bus[at] as string);
+    }
+    if (at >= MASTERS) continue;
+    const from = Math.ceil((SLOTS * at) / MASTERS);
+    const to = Math.ceil((SLOTS * (at + 1)) / MASTERS) - 1;
+    await node.call("CLUSTER", "ADDSLOTSRANGE", String(from), String(to));
+  }
+  for (const replica of nodes.slice(MASTERS)) {
+    const master = nodes[replica.number - MASTERS] as ClusterNode;
+    // It answers "unknown node" until the gossip has reached it.
+    await until("a replica", async () => {
+      const answer = await replica.call("CLUSTER", "REPLICATE", master.id).catch(() => undefined);
+      return answer === "OK";
+    });
+  }
+}
+
+async function busOf(nodes: readonly ClusterNode[]): Promise<string[]> {
+  const ports: string[] = [];
+  for (const node of nodes) {
+    const [, port] = (await node.call("CONFIG", "GET", "cluster-port")) as [string, string];
+    ports.push(port);
+  }
+  return ports;
+}
+
+async function mastersOf(nodes: readonly ClusterNode[]): Promise<ClusterNode[]> {
+  for (const node of nodes) {
+    const shards = await node.call("CLUSTER", "NODES").catch(() => undefined);
+    if (typeof shards !== "string") continue;
+    const lines = shards.split("\n").map((line) => line.split(" "));
+    const ids = lines.filter(([, , flags = ""]) => /master/.test(flags) && !/fail/.test(flags));
+    return nodes.filter(({ id }) => ids.some((line) => line[0] === id && line.length > 8));
+  }
+  return [];
+}
+
+async function isWhole(nodes: readonly ClusterNode[]): Promise<boolean> {
+  for (const node of nodes) {
+    if (node.pid === 0) continue;
+    const [info, state] = await Promise.all([
+      node.call("CLUSTER", "INFO").catch(() => ""),
+      node.call("INFO", "replication").catch(() => ""),
+    ]);
+    if (!String(info).includes("cluster_state:ok")) return false;
+    const isMaster = String(state).includes("role:master");
+    if (!isMaster && !String(state).includes("master_link_status:up")) return false;
+  }
+  return true;
+}
+
+async function moveSlots(
+  from: ClusterNode,
+  to: ClusterNode,
+  slots: readonly number[],
+): Promise<void> {
+  for (const slot of slots.map(String)) {
+    await to.call("CLUSTER", "SETSLOT", slot, "IMPORTING", from.id);
+    await from.call("CLUSTER", "SETSLOT", slot, "MIGRATING", to.id);
+    for (;;) {
+      const keys = (await from.call("CLUSTER", "GETKEYSINSLOT", slot, "100")) as string[];
+      if (keys.length === 0) break;
+      const place = ["127.0.0.1", String(to.port), "", "0", "10000", "KEYS"];
+      await from.call("MIGRATE", ...place, ...keys);
+    }
+    await to.call("CLUSTER", "SETSLOT", slot, "NODE", to.id);
+    await from.call("CLUSTER", "SETSLOT", slot, "NODE", to.id);
+  }
+}
+
+/** Waits for a condition; fails after a minute. */
+async function until(what: string, isMet: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + DEADLINE_MS;
+  while (!(await isMet())) {
+    if (Date.now() > deadline) throw new Error(`no ${what} within ${DEADLINE_MS} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}

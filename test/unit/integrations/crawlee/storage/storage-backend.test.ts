@@ -1,0 +1,162 @@
+/** OutriderStorageBackend in the protocol of version 4, as its types and its own backends' tests describe it. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { OutriderStorageBackend, type OutriderStorageOptions } from "../../../../../src/crawlee.ts";
+import { createVirtualClock } from "../../../../../src/index.ts";
+
+interface Request {
+  id?: string;
+  url: string;
+  uniqueKey: string;
+  handledAt?: string;
+  retryCount?: number;
+}
+interface Queue {
+  getMetadata(): Promise<Record<string, unknown>>;
+  addBatchOfRequests(
+    requests: Request[],
+    options?: object,
+  ): Promise<{ processedRequests: object[] }>;
+  getRequest(uniqueKey: string): Promise<Request | undefined>;
+  fetchNextRequest(): Promise<Request | undefined>;
+  markRequestAsHandled(request: Request): Promise<Record<string, unknown> | undefined>;
+  reclaimRequest(request: Request, options?: object): Promise<object | undefined>;
+  isEmpty(): Promise<boolean>;
+  isFinished(): Promise<boolean>;
+  purge(): Promise<void>;
+  drop(): Promise<void>;
+  setExpectedRequestProcessingTimeSecs(secs: number): Promise<void>;
+  extendRequestProcessingTimeSecs(id: string, secs: number): Promise<boolean>;
+}
+
+const base = {
+  datasets: [] as unknown[],
+  purged: 0,
+  async createDatasetBackend(options: unknown) {
+    this.datasets.push(options);
+    return {};
+  },
+  async createKeyValueStoreBackend() {
+    return {};
+  },
+  async purge() {
+    this.purged += 1;
+  },
+};
+
+function makeStorage(options: OutriderStorageOptions = {}): OutriderStorageBackend {
+  const storage = new OutriderStorageBackend({ base, ...options });
+  onTestFinished(() => storage.close());
+  return storage;
+}
+
+const requestOf = (at: number | string): Request => ({
+  url: `http://a.test/${at}`,
+  uniqueKey: `${at}`,
+});
+const fetch = async (queue: Queue): Promise<Request> => {
+  const request = await queue.fetchNextRequest();
+  if (request === undefined) throw new Error("no request (expected: one)");
+  return request;
+};
+
+describe("OutriderStorageBackend", () => {
+  it("hands requests out in order, forefront first, and each once", async () => {
+    const queue = await makeStorage().createRequestQueueBackend<Queue>();
+    await queue.addBatchOfRequests([requestOf(1), requestOf(2)]);
+    await queue.addBatchOfRequests([requestOf(3)], { forefront: true });
+    const { processedRequests } = await queue.addBatchOfRequests([requestOf(2)]);
+    expect(processedRequests).toMatchObject([
+      { wasAlreadyPresent: true, wasAlreadyHandled: false },
+    ]);
+    const order = [await fetch(queue), await fetch(queue), await fetch(queue)];
+    expect(order.map(({ uniqueKey }) => uniqueKey)).toEqual(["3", "1", "2"]);
+    expect([await queue.isEmpty(), await queue.isFinished()]).toEqual([true, false]);
+    for (const request of order) await queue.markRequestAsHandled(request);
+    expect([await queue.isEmpty(), await queue.isFinished()]).toEqual([true, true]);
+    expect(await queue.getMetadata()).toMatchObject({
+      handledRequestCount: 3,
+      pendingRequestCount: 0,
+    });
+  });
+
+  it("changes nothing for a request that is not in progress", async () => {
+    const queue = await makeStorage().createRequestQueueBackend<Queue>({ name: "q" });
+    await queue.addBatchOfRequests([requestOf(1)]);
+    const stranger = { ...requestOf(2), id: "x" };
+    expect(await queue.markRequestAsHandled(requestOf(1))).toBeUndefined();
+    expect(await queue.markRequestAsHandled(stranger)).toBeUndefined();
+    expect(await queue.reclaimRequest(stranger)).toBeUndefined();
+    expect(await queue.getMetadata()).toMatchObject({
+      totalRequestCount: 1,
+      handledRequestCount: 0,
+    });
+    const request = await fetch(queue);
+    request.retryCount = 1;
+    expect(await queue.reclaimRequest(request, { forefront: true })).toMatchObject({
+      requestId: request.id,
+    });
+    const again = await fetch(queue);
+    expect(again.retryCount).toBe(1);
+    expect(await queue.markRequestAsHandled(again)).toMatchObject({ wasAlreadyHandled: false });
+    expect(await queue.markRequestAsHandled(again)).toMatchObject({ wasAlreadyHandled: true });
+    expect((await queue.getRequest("1"))?.handledAt).toEqual(expect.any(String));
+    expect(await queue.getRequest("2")).toBeUndefined();
+  });
+
+  it("hands a request out again when the expected time is over", async () => {
+    const clock = createVirtualClock(1e12);
+    const queue = await makeStorage({ frontier: { clock } }).createRequestQueueBackend<Queue>();
+    await queue.setExpectedRequestProcessingTimeSecs(600);
+    await queue.addBatchOfRequests([requestOf(1)]);
+    const { id = "" } = await fetch(queue);
+    expect(await queue.extendRequestProcessingTimeSecs(id, 60)).toBe(true);
+    clock.advance(659_999);
+    expect(await queue.fetchNextRequest()).toBeUndefined();
+    clock.advance(2);
+    expect((await fetch(queue)).uniqueKey).toBe("1");
+  });
+
+  it("empties the default queue and aliases when a run begins, also what an earlier process left", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "outrider-crawlee-"));
+    onTestFinished(() => rmSync(directory, { recursive: true }));
+    const names = [{}, { alias: "a" }, { name: "a" }] as const;
+    const first = new OutriderStorageBackend({ base, frontier: { directory } });
+    for (const name of names) {
+      const queue = await first.createRequestQueueBackend<Queue>(name);
+      await queue.addBatchOfRequests([requestOf(1)]);
+    }
+    await first.teardown();
+    await first.close();
+    const second = makeStorage({ frontier: { directory } });
+    const before = base.purged;
+    await second.purge();
+    const left: boolean[] = [];
+    for (const name of names) {
+      left.push(await (await second.createRequestQueueBackend<Queue>(name)).isFinished());
+    }
+    expect([left, base.purged - before]).toEqual([[true, true, false], 1]);
+  });
+
+  it("a queue that was dropped answers no more, and opens anew empty", async () => {
+    const storage = makeStorage();
+    const queue = await storage.createRequestQueueBackend<Queue>({ name: "q" });
+    await queue.addBatchOfRequests([requestOf(1)]);
+    await queue.drop();
+    await expect(queue.getMetadata()).rejects.toThrow(/gone/);
+    const again = await storage.createRequestQueueBackend<Queue>({ name: "q" });
+    expect(await again.isFinished()).toBe(true);
+    await again.addBatchOfRequests([requestOf(1)]);
+    await again.purge();
+    expect(await again.getMetadata()).toMatchObject({ totalRequestCount: 0 });
+  });
+
+  it("passes datasets to the storage below, and has a key of its own", async () => {
+    const storage = makeStorage();
+    await storage.createDatasetBackend({ name: "d" });
+    expect(base.datasets.at(-1)).toEqual({ name: "d" });
+    expect(storage.getStorageBackendCacheKey()).not.toBe(makeStorage().getStorageBackendCacheKey());
+  });
+});
