@@ -3,13 +3,18 @@ import { availableParallelism } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { LongestFirst } from "./tools/longest-first.mjs";
 import { SkipReporter } from "./tools/skips.mjs";
+import { StuckReporter } from "./tools/stuck.mjs";
 
 const ROOT = fileURLToPath(new URL(".", import.meta.url));
 const SOURCE = join(ROOT, "src/");
 const { compilerOptions } = JSON.parse(readFileSync(join(ROOT, "tsconfig.build.json"), "utf8"));
 /** Where the build puts the modules of src/, one file for one. */
 const BUILT = join(ROOT, compilerOptions.outDir, "/");
+
+/** What hangs is found late: a machine that is busy and ten times slower is no fault. */
+const TEST_TIMEOUT_MS = process.env.OUTRIDER_TEST_SIZE === "quick" ? 180_000 : 600_000;
 
 /** The built module of a module of src/; an outdated one is refused, since its tests would check code that is no more. */
 function builtOf(source: string): string {
@@ -38,7 +43,8 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     exclude: ["test/tidy/fixtures/**", "test/*/node_modules/**"],
     setupFiles: ["test/support/setup.ts"],
-    reporters: [["default", { summary: false }], new SkipReporter()],
+    reporters: [["default", { summary: false }], new SkipReporter(), new StuckReporter()],
+    sequence: { sequencer: LongestFirst },
     // Long simulations do without the asserts of hot loops: OUTRIDER_VERIFY=0.
     env: { OUTRIDER_VERIFY: process.env.OUTRIDER_VERIFY ?? "1" },
     // A test without an expectation fails, and so does a forgotten `only`.
@@ -50,8 +56,7 @@ export default defineConfig({
     isolate: false,
     // vitest leaves one core free: on two cores half the machine would wait.
     maxWorkers: availableParallelism(),
-    // What hangs is found late; a machine that is busy and ten times slower is no fault.
-    testTimeout: 600_000,
-    hookTimeout: 600_000,
+    testTimeout: TEST_TIMEOUT_MS,
+    hookTimeout: TEST_TIMEOUT_MS,
   },
 });

@@ -5,8 +5,9 @@
  *   node tools/build.mjs kernel     the kernels alone
  *   node tools/build.mjs changed    what changed since the last build; enough for tests of internals, which run build/plain/
  */
-import { spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
+import { once } from "node:events";
 import {
   cpSync,
   existsSync,
@@ -23,16 +24,21 @@ const plain = `${root}build/plain`;
 const stamp = `${root}build/kernel.sha256`;
 const what = process.argv[2] ?? "all";
 
-function run(script, args) {
-  const result = spawnSync(process.execPath, [script, ...args], { cwd: root, stdio: "inherit" });
-  if (result.status !== 0) process.exit(result.status ?? 1);
+async function run(script, args) {
+  const child = spawn(process.execPath, [script, ...args], { cwd: root, stdio: "inherit" });
+  const [code] = await once(child, "exit");
+  if (code !== 0) process.exit(code ?? 1);
 }
 
 const bin = (name) => `${root}node_modules/${name}`;
 
-function buildKernels() {
-  for (const target of ["debug", "release"])
-    run(bin("assemblyscript/bin/asc.js"), ["--config", "asconfig.json", "--target", target]);
+async function buildKernels() {
+  const asc = bin("assemblyscript/bin/asc.js");
+  await Promise.all(
+    ["debug", "release"].map((target) =>
+      run(asc, ["--config", "asconfig.json", "--target", target]),
+    ),
+  );
   writeFileSync(stamp, kernelSources());
 }
 
@@ -65,18 +71,19 @@ function touchModules() {
     if (name.endsWith(".js")) utimesSync(`${plain}/${name}`, now, now);
 }
 
+const buildModules = () => run(bin("typescript/bin/tsc"), ["-p", "tsconfig.build.json"]);
+
 if (what === "changed") {
   const isCurrent = existsSync(stamp) && readFileSync(stamp, "utf8") === kernelSources();
-  if (!isCurrent || !existsSync(`${plain}/kernel.wasm`)) buildKernels();
-  run(bin("typescript/bin/tsc"), ["-p", "tsconfig.build.json"]);
+  if (!isCurrent || !existsSync(`${plain}/kernel.wasm`)) await buildKernels();
+  await buildModules();
   copyTexts();
   touchModules();
+} else if (what === "kernel") {
+  await buildKernels();
 } else {
-  if (what === "all") rmSync(`${root}build`, { recursive: true, force: true });
-  buildKernels();
-  if (what === "all") {
-    run(bin("typescript/bin/tsc"), ["-p", "tsconfig.build.json"]);
-    copyTexts();
-    run(`${root}tools/bundle.mjs`, []);
-  }
+  rmSync(`${root}build`, { recursive: true, force: true });
+  await Promise.all([buildKernels(), buildModules()]);
+  copyTexts();
+  await run(`${root}tools/bundle.mjs`, []);
 }

@@ -3,6 +3,7 @@
  *
  *   npm test             QUICK_SUITES without LONG_TESTS, at quick sizes (test/support/size.ts): what finds most faults soonest
  *   npm run test:full    QUICK_SUITES whole, at full sizes
+ *   npm run test:rest    of test:full, what npm test did not run as test:full has it
  *   npm run test:stress, test:crash, test:simulation      SLOW_SUITES: they take STRESS_SECONDS
  *
  * .ci/run runs all of them.
@@ -199,4 +200,18 @@ export const LONG_TESTS = [
       "test/api/listening.test.ts",
     ],
   },
+];
+
+/**
+ * The files that take longest, longest first, at the size of `npm run test:full` (longest-first.mjs). One that is missing here costs time
+ * and nothing else.
+ */
+export const LONGEST_TESTS = [
+  "test/model/frontier-mutants.test.ts",
+  "test/api/bench.test.ts",
+  "test/model/frontier.test.ts",
+  "test/crawlee/crawlers.test.ts",
+  "test/unit/engine/durable/disk-tiers.test.ts",
+  "test/model/frontier-rules.test.ts",
+  "test/conformance/memory.test.ts",
 ];

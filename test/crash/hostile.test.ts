@@ -19,7 +19,7 @@ import { act, optionsOf } from "../support/durable-program.ts";
 import { killedFiles, openRig, turn } from "../support/durable-rig.ts";
 import type { MemoryFiles } from "../support/memory-files.ts";
 import { createMemoryFiles } from "../support/memory-files.ts";
-import { progress, stressRounds, testRandom } from "../support/seed.ts";
+import { progress, stressRounds, stressTimeoutMs, testRandom } from "../support/seed.ts";
 
 const ROUNDS = stressRounds(30, 2);
 const DIRECTORY = "/dir/default";
@@ -27,24 +27,28 @@ const DIRECTORY = "/dir/default";
 const READ_MAX = 4 * 1024 * 1024;
 const CODES = ["SNAPSHOT_CORRUPT", "FORMAT_UNSUPPORTED", "PROFILE_MISMATCH"];
 
-test("with any changes in its files, an opening continues or reports the file", async () => {
-  const random = testRandom("hostile");
-  const told = new Map<string, number>();
-  for (let round = 0; round < ROUNDS; round++) {
-    const { files: whole, options } = await written(random);
-    for (let times = 0; times < 12; times++) {
-      const files = killedFiles(whole);
-      const changes = Array.from({ length: 1 + random.below(2) }, () => change(files, random));
-      const isForged = changes.some((words) => words.startsWith(rewritten.name));
-      const answer = await opened(files, options, isForged).catch((error: unknown) => {
-        throw new Error(`${changes.join(", ")}: ${(error as Error).message}`, { cause: error });
-      });
-      told.set(answer, (told.get(answer) ?? 0) + 1);
+test(
+  "with any changes in its files, an opening continues or reports the file",
+  async () => {
+    const random = testRandom("hostile");
+    const told = new Map<string, number>();
+    for (let round = 0; round < ROUNDS; round++) {
+      const { files: whole, options } = await written(random);
+      for (let times = 0; times < 12; times++) {
+        const files = killedFiles(whole);
+        const changes = Array.from({ length: 1 + random.below(2) }, () => change(files, random));
+        const isForged = changes.some((words) => words.startsWith(rewritten.name));
+        const answer = await opened(files, options, isForged).catch((error: unknown) => {
+          throw new Error(`${changes.join(", ")}: ${(error as Error).message}`, { cause: error });
+        });
+        told.set(answer, (told.get(answer) ?? 0) + 1);
+      }
+      progress(`${round + 1} rounds ${JSON.stringify(Object.fromEntries(told))}`);
     }
-    progress(`${round + 1} rounds ${JSON.stringify(Object.fromEntries(told))}`);
-  }
-  console.log(JSON.stringify(Object.fromEntries(told)));
-}, 3_600_000);
+    console.log(JSON.stringify(Object.fromEntries(told)));
+  },
+  stressTimeoutMs(1_200_000),
+);
 
 type Options = ReturnType<typeof optionsOf>;
 

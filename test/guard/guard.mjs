@@ -26,7 +26,10 @@ const KINDS = {
   options: { run: wrongOptions, share: 0.004, length: 1_000 },
 };
 
-/** All kinds; the counts by kind. Throws at the first difference, with the way to repeat it. */
+/** The kinds, the longest first. */
+export const KIND_NAMES = Object.keys(KINDS);
+
+/** The operations of some kinds; the counts by kind. Throws at the first difference, with the way to repeat it. */
 export async function runGuard({
   operations,
   seed,

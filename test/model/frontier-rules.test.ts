@@ -9,7 +9,7 @@ import { engine } from "../support/engine.ts";
 import { createModelFrontier } from "../support/model-frontier.ts";
 import { ruleOptionsOf } from "../support/option-sets.ts";
 import { hostsOf, ruleCommandsOf, SMALL } from "../support/programs.ts";
-import { stressSeconds, testSeed } from "../support/seed.ts";
+import { stressSeconds, stressTimeoutMs, testSeed } from "../support/seed.ts";
 import { sized } from "../support/size.ts";
 
 /** A quick look by default; 10⁵ commands and more where time was granted. */
@@ -19,16 +19,20 @@ const PROGRAMS_PER_ROUND = sized(50, 4);
 const ROUND_MS = 600_000;
 
 describe("the engine and the naive model with rules", () => {
-  it("agree on verdicts, order, shares and swaps (I1 to I4)", async () => {
-    const seed = testSeed("rules model");
-    const endMs = performance.now() + stressSeconds() * 1_000;
-    let count = 0;
-    for (let round = 0; count < COMMANDS_MIN || performance.now() < endMs; round++) {
-      count += await playRound(seed + round);
-    }
-    console.log(`rules model: ${count} commands`);
-    expect(count).toBeGreaterThanOrEqual(COMMANDS_MIN);
-  }, 3_600_000);
+  it(
+    "agree on verdicts, order, shares and swaps (I1 to I4)",
+    async () => {
+      const seed = testSeed("rules model");
+      const endMs = performance.now() + stressSeconds() * 1_000;
+      let count = 0;
+      for (let round = 0; count < COMMANDS_MIN || performance.now() < endMs; round++) {
+        count += await playRound(seed + round);
+      }
+      console.log(`rules model: ${count} commands`);
+      expect(count).toBeGreaterThanOrEqual(COMMANDS_MIN);
+    },
+    stressTimeoutMs(600_000),
+  );
 });
 
 async function playRound(seed: number): Promise<number> {

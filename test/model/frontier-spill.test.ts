@@ -14,7 +14,7 @@ import { createMemoryFiles } from "../support/memory-files.ts";
 import { optionArbitrary } from "../support/option-sets.ts";
 import type { SyncFrontier, SyncOptions } from "../support/frontier-surface.ts";
 import { commandsOf, LARGE } from "../support/programs.ts";
-import { stressSeconds, testSeed } from "../support/seed.ts";
+import { stressSeconds, stressTimeoutMs, testSeed } from "../support/seed.ts";
 
 /** Later than a slow machine needs, since each plays the same programs. */
 const ROUND_MS = 600_000;
@@ -39,35 +39,39 @@ function counting(tier: SpillTier, counts: { written: number; read: number }): S
 }
 
 describe("a frontier that spills and one that does not", () => {
-  it("answer long programs alike when every lane keeps only what goes next in memory (I4)", async () => {
-    const seed = testSeed("spilling frontier");
-    const endMs = performance.now() + stressSeconds() * 1_000;
-    const counts = { written: 0, read: 0 };
-    const suspect = (options: SyncOptions): SyncFrontier => {
-      const files = createMemoryFiles();
-      const tier = openSpillTier({ directory: "/spill", files, segmentBytes: 4096 });
-      const settings = normalizeOptions({ ...options, seed: 1, memoryBytes: 1 } as object);
-      const spill = { tier: counting(tier, counts), blockLeast: 1 };
-      return new LocalFrontier({ ...settings, spill }) as unknown as SyncFrontier;
-    };
-    const inMemory = (options: SyncOptions): SyncFrontier =>
-      new LocalFrontier(
-        normalizeOptions({ ...options, seed: 1 } as object),
-      ) as unknown as SyncFrontier;
-    const verify = (frontier: SyncFrontier): void => verifyFrontier(frontier as never);
-    const list = fc.array(commandsOf(LARGE), { minLength: 300, maxLength: 900, size: "max" });
-    const isThin = (): boolean => counts.written <= BLOCKS_LEAST || counts.read <= BLOCKS_LEAST;
-    for (let round = 0; isThin() || performance.now() < endMs; round++) {
-      expect(round, "rounds that hardly spilled").toBeLessThan(
-        stressSeconds() > 0 ? Number.POSITIVE_INFINITY : ROUNDS_MOST,
-      );
-      const programs = fc.asyncProperty(optionArbitrary, list, async (spec, commands) => {
-        const sides = { trusted: inMemory, suspect };
-        await runDuel({ spec, commands, ...sides, verify, checkEvery: 50 });
-      });
-      const limits = { numRuns: PROGRAMS, interruptAfterTimeLimit: ROUND_MS };
-      await fc.assert(programs, { seed: seed + round, ...limits });
-    }
-    console.log(`spilling frontier: ${counts.written} blocks written, ${counts.read} read`);
-  }, 3_600_000);
+  it(
+    "answer long programs alike when every lane keeps only what goes next in memory (I4)",
+    async () => {
+      const seed = testSeed("spilling frontier");
+      const endMs = performance.now() + stressSeconds() * 1_000;
+      const counts = { written: 0, read: 0 };
+      const suspect = (options: SyncOptions): SyncFrontier => {
+        const files = createMemoryFiles();
+        const tier = openSpillTier({ directory: "/spill", files, segmentBytes: 4096 });
+        const settings = normalizeOptions({ ...options, seed: 1, memoryBytes: 1 } as object);
+        const spill = { tier: counting(tier, counts), blockLeast: 1 };
+        return new LocalFrontier({ ...settings, spill }) as unknown as SyncFrontier;
+      };
+      const inMemory = (options: SyncOptions): SyncFrontier =>
+        new LocalFrontier(
+          normalizeOptions({ ...options, seed: 1 } as object),
+        ) as unknown as SyncFrontier;
+      const verify = (frontier: SyncFrontier): void => verifyFrontier(frontier as never);
+      const list = fc.array(commandsOf(LARGE), { minLength: 300, maxLength: 900, size: "max" });
+      const isThin = (): boolean => counts.written <= BLOCKS_LEAST || counts.read <= BLOCKS_LEAST;
+      for (let round = 0; isThin() || performance.now() < endMs; round++) {
+        expect(round, "rounds that hardly spilled").toBeLessThan(
+          stressSeconds() > 0 ? Number.POSITIVE_INFINITY : ROUNDS_MOST,
+        );
+        const programs = fc.asyncProperty(optionArbitrary, list, async (spec, commands) => {
+          const sides = { trusted: inMemory, suspect };
+          await runDuel({ spec, commands, ...sides, verify, checkEvery: 50 });
+        });
+        const limits = { numRuns: PROGRAMS, interruptAfterTimeLimit: ROUND_MS };
+        await fc.assert(programs, { seed: seed + round, ...limits });
+      }
+      console.log(`spilling frontier: ${counts.written} blocks written, ${counts.read} read`);
+    },
+    stressTimeoutMs(600_000),
+  );
 });

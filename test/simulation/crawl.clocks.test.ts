@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../src/base/clock.ts";
 import { CRAWL_LIMITS, type Crawl, crawlPolicy, runCrawl } from "../support/crawl-simulation.ts";
 import { engine } from "../support/engine.ts";
-import { stressRounds, testSeed } from "../support/seed.ts";
+import { stressRounds, stressTimeoutMs, testSeed } from "../support/seed.ts";
 import { createWeb } from "../support/synthetic-web.ts";
 import { countItems } from "../support/trace-checker.ts";
 
@@ -75,6 +75,6 @@ describe("a simulated crawl", () => {
       const hours = (virtualMs / 3_600_000).toFixed(1);
       console.info(`${checker.handOuts} hand-outs in ${hours} virtual hours`);
     },
-    3_600_000,
+    stressTimeoutMs(1_200_000),
   );
 });

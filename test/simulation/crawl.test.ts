@@ -19,7 +19,7 @@ import { normalizeOptions } from "../../src/engine/options/normalize-options.ts"
 import { verifyFrontier } from "../../src/engine/api/verify-frontier.ts";
 import { HOST_IDLE_COUNT_MAX } from "../../src/structures/hosts/host-table.ts";
 import type { SyncFrontier } from "../support/frontier-surface.ts";
-import { stressSeconds, testSeed } from "../support/seed.ts";
+import { stressSeconds, stressTimeoutMs, testSeed } from "../support/seed.ts";
 import { createWeb, type Web } from "../support/synthetic-web.ts";
 import { countItems, type TraceChecker } from "../support/trace-checker.ts";
 
@@ -61,10 +61,14 @@ const SHAPES: Shape[] = [
 describe("a simulated crawl", () => {
   for (const shape of SHAPES) {
     const { hosts, perHost, delayMs } = shape;
-    it(`of ${hosts} hosts, ${perHost} at once every ${delayMs} ms, breaks no rule`, async () => {
-      const web = createWeb({ ...shape, seed: testSeed("crawl") });
-      await crawl(web, shape);
-    }, 3_600_000);
+    it(
+      `of ${hosts} hosts, ${perHost} at once every ${delayMs} ms, breaks no rule`,
+      async () => {
+        const web = createWeb({ ...shape, seed: testSeed("crawl") });
+        await crawl(web, shape);
+      },
+      stressTimeoutMs(1_200_000),
+    );
   }
 });
 

@@ -25,7 +25,7 @@ import {
   withoutLock,
 } from "../support/durable-rig.ts";
 import { createMemoryFiles, type MemoryFiles, PowerCut } from "../support/memory-files.ts";
-import { progress, stressRounds, testSeed } from "../support/seed.ts";
+import { progress, stressRounds, stressTimeoutMs, testSeed } from "../support/seed.ts";
 import { markOf } from "../support/state-mark.ts";
 
 const STEPS = Number(process.env.STEPS ?? stressRounds(10_000, 700));
@@ -44,19 +44,23 @@ interface Tally {
   refused: number;
 }
 
-test("the state after some call is recovered, whatever the disk does", async () => {
-  const seed = testSeed("lives");
-  const tally: Tally = { steps: 0, chains: 0, kills: 0, cuts: 0, refused: 0 };
-  while (tally.steps < STEPS) {
-    const chain = (seed + tally.chains++) >>> 0;
-    await runAndShow(chain, tally).catch((error: unknown) => {
-      throw new Error(`SEED=${chain} STEPS=1: ${(error as Error).message}`, { cause: error });
-    });
-    progress(`SEED=${seed} ${JSON.stringify(tally)}`);
-  }
-  console.log(JSON.stringify(tally));
-  expect(tally.kills + tally.cuts).toBeGreaterThanOrEqual(tally.chains * LIVES);
-}, 3_600_000);
+test(
+  "the state after some call is recovered, whatever the disk does",
+  async () => {
+    const seed = testSeed("lives");
+    const tally: Tally = { steps: 0, chains: 0, kills: 0, cuts: 0, refused: 0 };
+    while (tally.steps < STEPS) {
+      const chain = (seed + tally.chains++) >>> 0;
+      await runAndShow(chain, tally).catch((error: unknown) => {
+        throw new Error(`SEED=${chain} STEPS=1: ${(error as Error).message}`, { cause: error });
+      });
+      progress(`SEED=${seed} ${JSON.stringify(tally)}`);
+    }
+    console.log(JSON.stringify(tally));
+    expect(tally.kills + tally.cuts).toBeGreaterThanOrEqual(tally.chains * LIVES);
+  },
+  stressTimeoutMs(1_200_000),
+);
 
 /** Runs a chain. One that fails runs once more with texts, which show the difference. */
 async function runAndShow(seed: number, tally: Tally): Promise<void> {

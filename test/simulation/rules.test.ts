@@ -9,7 +9,7 @@ import { describe, expect, it } from "vitest";
 import { createRandom, type Random } from "../../src/base/random.ts";
 import type { Lease, Rule } from "../../src/engine/types/frontier-types.ts";
 import { type Bench, openBench } from "../support/bench-frontier.ts";
-import { stressSeconds, testRandom } from "../support/seed.ts";
+import { stressSeconds, stressTimeoutMs, testRandom } from "../support/seed.ts";
 
 const PENDING = Number(process.env.PENDING ?? Math.min(15_000 * (1 + stressSeconds()), 1_000_000));
 const SWAPS = Number(process.env.SWAPS ?? 1_000);
@@ -70,7 +70,9 @@ function hostsByRule(rules: readonly Rule[]): Map<string, number[]> {
 }
 
 describe("a frontier whose rules are swapped thousands of times", () => {
-  it("loses nothing, doubles nothing, and keeps places and shares", { timeout: 3_600_000 }, () => {
+  it("loses nothing, doubles nothing, and keeps places and shares", {
+    timeout: stressTimeoutMs(1_200_000),
+  }, () => {
     const random = testRandom("rules simulation");
     const rules = setOf(0, 0);
     // Records at the front are released over and over: none may fail for its number of deliveries.
