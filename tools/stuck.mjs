@@ -33,6 +33,8 @@ export class StuckReporter {
   }
 
   onTestCaseResult({ module, fullName }) {
+    // Some arrive after the end of their file.
+    if (!this.#last.has(module.moduleId)) return;
     this.#last.set(module.moduleId, { at: performance.now(), test: fullName });
   }
 
