@@ -8,7 +8,7 @@ import { playLarge, playSmall } from "../support/model-rounds.ts";
 import { stressTimeoutMs } from "../support/seed.ts";
 import { sized } from "../support/size.ts";
 
-const COMMANDS_MIN = sized(5_000, 1_000);
+const COMMANDS_MIN = sized(5_000, 600);
 
 describe("the engine and the naive model", () => {
   it(
