@@ -153,7 +153,7 @@ export interface Core {
   /** How many sets have come. */
   installs: number;
   matcher: Matcher;
-  /** What the list of public suffixes said of hosts. */
+  /** Answers of the list of public suffixes, by host. */
   readonly domains: DomainMemo;
   /** The rule of the set that takes every URL unasked. */
   plain: RuleState | undefined;
@@ -183,7 +183,7 @@ export interface Core {
   readonly reasons: Reasons;
   readonly leaseTimes: LeaseTimes;
   readonly sink: TransitionSink;
-  /** What survives the process is said here; undefined: nothing does. */
+  /** Where changes go that survive the process; undefined: none do. */
   log: TransitionLog | undefined;
   /** Uniform numbers for jitter, from the frontier's own seed. */
   readonly random: () => number;

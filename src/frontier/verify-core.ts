@@ -133,7 +133,7 @@ function verifyStates(core: Core, name: RecordState, state: number, count: numbe
   }
 }
 
-/** Records and leases per host are what the hosts say. */
+/** Records and leases per host are those that the hosts count. */
 function verifyLive(core: Core): void {
   const live = new Map<number, number>();
   const noted = listRecords(core, new Set(["pending", "waiting", "leased", "failed", "done"]));

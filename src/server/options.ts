@@ -101,7 +101,7 @@ export interface ServeOptions {
    */
   clock?: Clock | undefined;
   /**
-   * Is told of faults: a crawl's disk, a call that threw.
+   * Called for faults: a crawl's disk, a call that threw.
    * @defaultValue ignored
    */
   onFault?: ((fault: ServeFault) => void) | undefined;

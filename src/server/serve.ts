@@ -165,7 +165,7 @@ function createNode(settings: ServeSettings, registry: CrawlRegistry, clock: Clo
       setActive(state) {
         isActive = state;
       },
-      setLogLevel: () => undefined, // faults are the only thing that is told
+      setLogLevel: () => undefined, // faults alone are reported
       isClosing: () => node.isClosing,
       nodes: () => [node.address],
       second: () => Math.floor(clock.now() / 1_000),

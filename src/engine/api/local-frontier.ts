@@ -377,7 +377,7 @@ export class LocalFrontier implements Frontier {
     return count;
   }
 
-  /** In memory nothing can be made durable; what was said is already as safe as it gets. */
+  /** In memory nothing can be made durable: there is nothing to wait for. */
   async flush(): Promise<void> {
     this.#lifecycle.need();
     await this.#lifecycle.durable?.flush();

@@ -134,7 +134,7 @@ function bytesOf(intake: IntakeContext, { request, looked }: Putting): number {
   return STEPS_BYTES + request.url.length + (blob?.length ?? 0);
 }
 
-/** What the request does not say stays as it was. */
+/** What the request leaves out stays as it was. */
 function keepKnown(
   core: Core,
   request: RequestInput,

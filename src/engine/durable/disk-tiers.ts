@@ -32,7 +32,7 @@ export interface OpenDiskTiers {
 }
 
 export class DiskTiers {
-  /** Makes durable what was said before this call; set once there is a journal: while it is replayed all of it is. */
+  /** Makes durable what was logged before this call; set once there is a journal: while it is replayed all of it is. */
   settle: () => void = () => {};
   readonly #place: Place;
   readonly #isTiered: boolean;

@@ -1,14 +1,14 @@
 /**
- * Durability: the side of a frontier that has a directory: when what was said reaches the disk, and when a snapshot is due.
+ * Durability: the side of a frontier that has a directory: when changes reach the disk, and when a snapshot is due.
  *
  *   call ── log ─▶ frames ── commit ─┬─ sync: write + fdatasync, then the call returns
  *                                    └─ everyMs: one timer while something is not durable ─▶ fdatasync beside the thread
  *   journal since the last snapshot > threshold ─▶ segment ends, snapshot beside the calls ─▶ older files go
  *
- *   I1  In mode `sync` a call that changed something returns after its bytes are durable, or throws what the disk said.
+ *   I1  In mode `sync` a call that changed something returns after its bytes are durable, or throws the disk's error.
  *   I2  While the disk refuses, pushes are answered `full`, whatever else would change something throws, and nothing
  *       has changed; each such call tries again first.
- *   I3  `flush` resolves when all that was said before it is durable.
+ *   I3  `flush` resolves when all changes before it are durable.
  */
 import { type Clock, scheduleAfter } from "../../base/clock.ts";
 import { FrontierError } from "../../base/errors.ts";
@@ -148,7 +148,7 @@ export class Durability {
     removeVisitedBefore(place, note);
   }
 
-  /** Closes a call: what it said is one entry. Throws in mode `sync` when it is not durable (I1). */
+  /** Closes a call: its changes are one entry. Throws in mode `sync` when it is not durable (I1). */
   commit(nowMs: number): void {
     const log = this.#log;
     log.end();
@@ -173,7 +173,7 @@ export class Durability {
     if (isOld || grown > due) this.#snapshotSoon();
   }
 
-  /** Whether the disk refuses a call that will say about so many bytes (I2). */
+  /** Whether the disk refuses a call that will log about so many bytes (I2). */
   refuses(bytes: number): boolean {
     const journal = this.#journal;
     if (this.#parts.settings.durability === "sync") {
@@ -189,7 +189,7 @@ export class Durability {
     return isRefused;
   }
 
-  /** Whether the disk, asked once more where it refused before, refuses what a push would say. */
+  /** Whether the disk, asked once more where it refused before, refuses what a push would log. */
   get isShut(): boolean {
     return this.#journal.fault !== undefined && this.refuses(0);
   }
@@ -199,7 +199,7 @@ export class Durability {
     if (this.refuses(bytes)) throw this.#journal.fault as FrontierError;
   }
 
-  /** Resolves when everything said so far is durable; rejects with what the disk said. */
+  /** Resolves when everything logged so far is durable; rejects with the disk's error. */
   flush(): Promise<void> {
     this.#noteAll();
     this.#log.end();
@@ -223,7 +223,7 @@ export class Durability {
     throw new FrontierError("STATE_INVALID", message);
   }
 
-  /** Says a word that is durable when this returns; or throws what the disk said: the word is taken back then, alone. */
+  /** Writes an entry that is durable when this returns, or throws the disk's error: the entry alone is taken back then. */
   #durably(log: JournalLog, say: () => void): void {
     log.end();
     this.#settle();
@@ -239,7 +239,7 @@ export class Durability {
 
   /**
    * The frontier is cleared: its new core, which begins with nothing but what its hosts are owed, takes over. All of that is one group,
-   * durable when this returns: files go upon it. Throws what the disk said, and nothing has changed then.
+   * durable when this returns: files are deleted because of it. Throws the disk's error, and nothing has changed then.
    */
   cleared(core: Core): void {
     const names = createNames(core);
@@ -279,7 +279,7 @@ export class Durability {
     };
   }
 
-  /** Everything durable, files and lock given back. Throws what the disk said, and stays open then. */
+  /** Everything durable, files and lock given back. Throws the disk's error, and stays open then. */
   async close(isDiscard: boolean): Promise<void> {
     if (this.#isClosed) return;
     if (isDiscard || !this.#isOwed) this.#isSnapshotBroken = true;
@@ -327,7 +327,7 @@ export class Durability {
     else this.#journal.relieve();
   }
 
-  /** What was said in earlier calls is durable, or it throws what the disk said. */
+  /** Makes the changes of earlier calls durable, or throws the disk's error. */
   #settle(): void {
     if (this.#journal.sync()) return;
     this.#reportFault();
@@ -468,7 +468,7 @@ export class Durability {
           await this.flush();
           // The word that all was forgotten is replayed no more either.
           this.#core.seen.tiered?.cold.settle();
-          // What was said before this generation is replayed no more: the store has to have it.
+          // What was logged before this generation is replayed no more: the store has to have it.
           await this.#parts.archive?.drained();
         },
       });

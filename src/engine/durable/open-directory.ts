@@ -129,7 +129,7 @@ async function openAt(
       throw error;
     }
   } catch (error) {
-    // What has a code of the platform is the disk's; everything else is said as it is.
+    // What has a code of the platform is the disk's; everything else is thrown as it is.
     const isDisk = typeof (error as NodeJS.ErrnoException).syscall === "string";
     throw isDisk ? diskFault(error, directory) : error;
   }

@@ -40,7 +40,7 @@ const TIME_MS_MAX = 8.64e15;
 
 /**
  * The request as plain data, every field read once: what is checked is what is used, whatever getters
- * and proxies would say a second time. Throws REQUEST_INVALID for what is no well-formed request; `index`: its place in the list `name`.
+ * and proxies would answer a second time. Throws REQUEST_INVALID for what is no well-formed request; `index`: its place in the list `name`.
  */
 export function readRequest(request: unknown, name = "request", index?: number): PlainRequest {
   if (typeof request === "string") return request;
@@ -59,7 +59,7 @@ export function readRequestWith(request: unknown, fields: unknown): PlainRequest
   return { ...read, ...missing(standIn, read) };
 }
 
-/** The same for fields that stand in where requests do not say: no URL is needed. */
+/** The same for fields that stand in where requests have none: no URL is needed. */
 export function readDefaults(defaults: unknown, name: string): Partial<RequestInput> {
   const input = readFields(defaults, name, undefined);
   if (input.url !== undefined)

@@ -326,7 +326,7 @@ export class LeaseService implements LeaseActions {
     return { depth: recordDepth(core.store, lease.record) + 1, parent, follow };
   }
 
-  /** Children of a page: depth and parent are the engine's to say. */
+  /** Children of a page: depth and parent are set by the engine. */
   #admit(core: Core, lease: RecordLease, admitting: Admitting): DoneResult {
     const { sifted, family, nowMs } = admitting;
     const { intake, events } = this.#lifecycle;

@@ -9,7 +9,7 @@
  *   stays behind    key and notBefore, which are of the old URL; `host`; on another origin what proves who asks; on another
  *                   host the own host key
  *
- *   I1  Depth, parent and the count of redirects are the engine's and never said here.
+ *   I1  Depth, parent and the count of redirects are the engine's and never given here.
  *   I2  A priority that is only the rule's stays the rule's: another rule may take the new URL.
  */
 import { argument } from "../../base/argument-checks.ts";

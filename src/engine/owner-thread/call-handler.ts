@@ -3,7 +3,7 @@
  * thread has one (owner-thread.ts); the caller's has one too, at a frontier that is closed, for what it is asked after the end
  * (closed-frontier.ts).
  *
- *   I1  A lease that was settled, or whose time is over, is forgotten. What is said of it later is said of one that is spent as well:
+ *   I1  A lease that was settled, or whose time is over, is forgotten. A later call on it is made on a spent one:
  *       its arguments are checked, and it is late, as for a caller who still holds the lease itself.
  *   I2  A source that is fed here is given to the end, or let go when the frontier closes: no call waits for ever.
  */
@@ -58,7 +58,7 @@ interface Listening {
 
 interface CallHandlerParts {
   readonly frontier: Frontier;
-  /** A lease that is late whatever is said of it. */
+  /** A lease that is late in every call. */
   readonly spent: Lease;
   readonly tell: (told: EventMessage) => void;
 }

@@ -1,6 +1,6 @@
 /**
  * How calls of a frontier on another thread are answered once its close has begun: as any closed frontier answers. It is asked of one, on this
- * thread, that was never open: so neither thread has to be the faster one, and nothing is said in two places. One whose thread has
+ * thread, that was never open: so neither thread has to be the faster one, and no answer is written twice. One whose thread has
  * died rejects nothing, since it is unknown what became of the call (call-channel.ts).
  */
 import { frontierClosed } from "../../base/errors.ts";

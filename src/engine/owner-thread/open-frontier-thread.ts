@@ -72,7 +72,7 @@ export async function openFrontierThread<Data = unknown>(
     failure = cause;
   });
   const died = new Promise<undefined>((resolve) => worker.once("exit", () => resolve(undefined)));
-  // What it said last may come behind the news of its end.
+  // Its last message may arrive after the event of its end.
   const last = died.then(() => [receiveMessageOnPort(port1)?.message as unknown]);
   const opened = await Promise.race([once(port1, "message"), last]);
   const { value, error } = (opened[0] as Answer | undefined) ?? { error: undefined };

@@ -1,6 +1,6 @@
 /**
- * The thread that owns a frontier for another one (thread-frontier.ts): opens it, has a call handler make the calls that come, says what
- * came of each. Nobody else touches the frontier; workers sit down at it as at any other.
+ * The thread that owns a frontier for another one (thread-frontier.ts): opens it, has a call handler make the calls that come, and answers
+ * each. No other thread touches the frontier; workers join it as any other.
  *
  *   I1  Calls are made in the order they were sent, and each is answered once; that of close behind all others.
  */

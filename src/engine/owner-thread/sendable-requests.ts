@@ -2,7 +2,7 @@
  * Requests as a message can carry them. Asked for when a message was refused and only then, so that what can be sent costs
  * nothing here: what a message can not carry are functions and symbols, mostly in a request's data.
  *
- *   no request at all             ─▶ REQUEST_INVALID as its owner would say; among links found: a link that is none
+ *   no request at all             ─▶ REQUEST_INVALID as its owner would throw; among links found: a link that is none
  *   data that nothing can carry   ─▶ a stand-in that its owner refuses as unserializable, alone among its batch
  */
 import { isSerializable } from "../../base/serializable.ts";

@@ -1,6 +1,6 @@
 /**
  * What goes between a thread that uses a frontier and the thread that owns it: calls one way, answers and events the other,
- * as structured clone carries them. What a clone would lose (a result's methods, an error's code) is said in plain data.
+ * as structured clone carries them. What a clone would lose (a result's methods, an error's code) goes as plain data.
  */
 import { FrontierError, type FrontierErrorCode } from "../../base/errors.ts";
 import { VERDICT_CLOSED, VERDICTS, verdictOf } from "../../frontier/admission/verdicts.ts";
@@ -26,7 +26,7 @@ export interface Answer {
   readonly id: number;
   readonly value?: unknown;
   readonly error?: PlainError;
-  /** The frontier is closed: nothing more will be said. */
+  /** The frontier is closed: no message follows. */
   readonly isClosed?: boolean;
 }
 

@@ -56,7 +56,7 @@ function readersOf(
       const host = hostIn(core);
       return host === 0 ? 0 : get(core, host);
     },
-    /** Of a host that is not known yet, what the rules say. */
+    /** Of a host that is not known yet, the rules' settings. */
     settingOf(get) {
       const { core } = lifecycle.need();
       return get(core, hostIn(core));

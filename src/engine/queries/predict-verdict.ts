@@ -2,7 +2,7 @@
  * Predicts the verdict that a push of a request would get now, by the decision of a push (frontier/admission/decide.ts). Nothing is
  * admitted.
  *
- *   I1  `explain` and a push right behind it say the same, as far as the user's functions answer alike twice.
+ *   I1  `explain` and a push right behind it answer alike, as far as the user's functions answer alike twice.
  */
 import { decide } from "../../frontier/admission/decide.ts";
 import { VERDICT_FULL_DISK } from "../../frontier/admission/verdicts.ts";
@@ -18,7 +18,7 @@ interface Prediction {
   readonly looked: Identity;
   /** What the seen-set holds of its identity, a spilled record in memory; 0: nothing. */
   readonly known: number;
-  /** The disk refuses what a push would say. */
+  /** The disk refuses what a push would log. */
   readonly isDiskShut: boolean;
   readonly nowMs: number;
 }

@@ -1,6 +1,6 @@
 /**
- * Where whole records are kept: `<directory>/<name>/records.mdb`, by the integration for lmdb, which is loaded here and only when
- * somebody asks for `records: 'full'`. Its name is put together, so that nothing of the core leads to an optional package.
+ * Where whole records are kept: `<directory>/<name>/records.mdb`, by the integration for lmdb, which is loaded here and only for
+ * `records: 'full'`. Its name is put together, so that nothing of the core leads to an optional package.
  */
 import { join } from "node:path";
 import { FrontierError, shown } from "../../base/errors.ts";

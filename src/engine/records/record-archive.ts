@@ -141,14 +141,14 @@ export class RecordArchive implements TransitionListener {
     this.#whole = this.#heard.length;
   }
 
-  /** What was said so far stands in frames up to `mark` of the journal's total. */
+  /** What was logged so far stands in frames up to `mark` of the journal's total. */
   onSealed(mark: number): void {
     if (this.#whole === 0) return;
     this.#sealed.push({ mark, events: this.#heard.splice(0, this.#whole) });
     this.#whole = 0;
   }
 
-  /** The journal is durable up to `total`: what was said by then may go to the store (K1). */
+  /** The journal is durable up to `total`: what was logged by then may go to the store (K1). */
   durable(total: number): void {
     while (this.#sealed.length > 0 && (this.#sealed[0]?.mark as number) <= total) {
       for (const event of this.#sealed.shift()?.events ?? []) this.#ready.push(event);

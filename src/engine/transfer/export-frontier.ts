@@ -243,7 +243,7 @@ function* digestLines(digests: Uint8Array): Generator<Line> {
   }
 }
 
-/** Takes in the names that a section's lines say. */
+/** Takes in the names in a section's lines. */
 function learn(section: Section, names: ExportNames): void {
   for (const _ of linesOf(section, names));
 }

@@ -31,7 +31,7 @@ interface Pushed extends Readonly<Record<Count, number>> {
   readonly reasons: Readonly<Record<string, number>>;
 }
 
-/** Pushes the requests of lines; the first `visited` of them are seen then, and not pending. Throws what the disk said. */
+/** Pushes the requests of lines; the first `visited` of them are seen then, and not pending. Throws the disk's error. */
 export async function pushLines(
   frontier: LocalFrontier,
   lines: AsyncIterable<Line | string>,

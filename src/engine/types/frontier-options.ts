@@ -174,8 +174,8 @@ export interface FrontierOptions {
    */
   idleTimeoutMs?: number | undefined;
   /**
-   * Called when everything is done; returning true means not finished yet. It is asked again every second while
-   * somebody waits.
+   * Called when everything is done; returning true means not finished yet. It is called again every second while
+   * a call waits.
    * @defaultValue none
    */
   // biome-ignore lint/suspicious/noConfusingVoidType: most hooks answer nothing.

@@ -2,7 +2,7 @@
  * Group clocks: set, passed, and those that outlive what set them: logged, brought back from files, carried over a clear.
  *
  * A group is known by the hash of its kind's label and its name, so that its clock can come back before any of its hosts does;
- * until one joins, or the clock runs out, it is a group that nobody belongs to (host-groups.ts, I4).
+ * until one joins, or the clock runs out, it is a group that no host belongs to (host-groups.ts, I4).
  */
 import {
   GROUP_CLOCKED_WORD,

@@ -1,5 +1,5 @@
 /**
- * Host clock: when a host may go again and how many leases it may have, as its own settings and a rule say.
+ * Host clock: when a host may go again and how many leases it may have, by its own settings and a rule's.
  *
  *   delay   set by hand, else from latencies where the rule adapts, else the rule's
  *   limit   set by hand, else the rule's perHost

@@ -484,7 +484,7 @@ function moveMember(core: Core, host: number, kind: number, group: number): void
 
 /**
  * Takes the kinds of a set of rules; hosts that have leases out are asked at once. Where there is no room for that, they are asked when
- * somebody looks at them next.
+ * they are looked at next.
  */
 export function noteKinds(core: Core, nowMs: number): void {
   if (!numberKinds(core)) return;

@@ -1,5 +1,5 @@
 /**
- * Outcome reasons: why records were tried again, and why they failed, counted by what was said. In memory alone: a process begins at 0,
+ * Outcome reasons: why records were tried again, and why they failed, counted by reason. In memory alone: a process begins at 0,
  * and so does a clear.
  *
  *   retry({ reason })              retried

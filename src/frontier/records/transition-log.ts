@@ -9,8 +9,8 @@
  *
  *   transition, admission, schedule, politeness, steering ──▶ log.record · host · note … ──▶ log.end
  *
- *   I1  Everything said between two `end`s is one atomic entry: after a crash all of it is there, or none.
- *   I2  An entry holds values, never steps: said twice it changes nothing. `record` is called after the
+ *   I1  Everything logged between two `end`s is one atomic entry: after a crash all of it is there, or none.
+ *   I2  An entry holds values, never steps: applied twice it changes nothing. `record` is called after the
  *       change, and before the record is freed; the log reads what it needs from the record itself.
  *   I3  Every change of a record, an identity or a host is logged here, or it is lost with the process.
  */
@@ -19,7 +19,7 @@
 export const LOG_ADMITTED = 1;
 /** Handed out: it is delivered once more; after a crash it is pending at its old place. */
 export const LOG_LEASED = 2;
-/** Its end, said while it still exists; the identity's last word goes with it. */
+/** Its end, logged while it still exists, with the identity's last state. */
 export const LOG_DONE = 3;
 export const LOG_REMOVED = 4;
 /** From here on: state, place, attempts and priority as they now are. */
@@ -51,15 +51,15 @@ export interface TransitionLog {
   address(host: number): void;
   /** The clock of a group was set. @hot */
   group(group: number): void;
-  /** A host that nothing lives on is forgotten; said before it is freed. */
+  /** A host that nothing lives on is forgotten; logged before it is freed. */
   hostForgotten(host: number): void;
   /** A new generation: finished and failed identities are gone. Said before the seen-set is emptied. */
   forgotten(): void;
   /** An identity is a member of a named epoch. */
   joined(epoch: string, lo: number, hi: number): void;
-  /** One finished or failed identity is new again, as an epoch that was forgotten leaves it; said before it is. */
+  /** One finished or failed identity is new again, as an epoch that was forgotten leaves it; logged before it is. */
   identityForgotten(lo: number, hi: number): void;
-  /** A live record goes on without identity; said before anything of it changes. */
+  /** A live record goes on without identity; logged before anything of it changes. */
   disowned(record: number): void;
   /** Anything rare, as plain data under a name: rules, re-seed times, the user's state. The last one of a name counts. */
   note(name: string, value: unknown): void;

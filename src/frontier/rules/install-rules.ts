@@ -1,5 +1,5 @@
 /**
- * Room `src/frontier/rules`: rules: what may be said, their policies, how one set replaces another, and where records of
+ * Room `src/frontier/rules`: rules: what they may contain, their policies, how one set replaces another, and where records of
  * removed rules go. A client that decides without the frontier needs no more than this room.
  */
 

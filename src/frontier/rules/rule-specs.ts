@@ -10,7 +10,7 @@
  *   the rest   `defaults`      a field that a rule gives replaces that of `defaults` whole
  *
  * Sets of very many rules are checked in one call, mostly by code that has not run often: a field is looked at because the rule
- * has it, and what rules say alike is one object.
+ * has it, and what is the same in many rules is one object.
  */
 import { DURATION_EXPECTED, durationMs } from "../../base/time/duration.ts";
 import { FrontierError, misuse } from "../../base/errors.ts";

@@ -1,9 +1,9 @@
 /**
- * Rule terms: the policy of each rule of a set, filled in from the defaults, and its key policy. Rules that say the same share one
+ * Rule terms: the policy of each rule of a set, filled in from the defaults, and its key policy. Rules with the same settings share one
  * object, which then stays in the caches, and is checked once.
  *
  *   rule gives none of a policy         the usual terms: those of the defaults
- *   says what one of the latest said    those
+ *   the same as one of the latest       those
  *   anything else                       terms of its own
  *
  *   I1  Terms are shared where nothing distinguishes them: every value is the same, and every function that very one.
@@ -27,9 +27,9 @@ export interface Setting {
   readonly mode: SeenMode;
   /** Rules that give no policy of their own share this one, which then stays in the caches. */
   usual: Terms | undefined;
-  /** The latest of the others: rules that follow each other mostly say the same. */
+  /** The latest of the others: rules that follow each other are mostly alike. */
   readonly latest: Terms[];
-  /** Key policies by what they say, so that a batch is keyed at once where it can be. */
+  /** Key policies by their settings, so that a batch is keyed at once where it can be. */
   readonly keys: Map<string, NormalPolicy>;
 }
 

@@ -23,7 +23,7 @@ export function isReady(core: Core, nowMs: number): boolean {
 
 /**
  * The earliest time at which a poll gives a lease: now, or when clocks will have brought one about. No poll before it gives one. It may be
- * early where lease-forecast.ts says (I2), while records are on their way to the rules of a new set, and where no clock brings one about: then it
+ * early as lease-forecast.ts has it (I2), while records are on their way to the rules of a new set, and where no clock brings one about: then it
  * is the first clock to pass, so that who drives the clock by it comes to the end. undefined: nothing waits for a clock.
  */
 export function nextDueAt(core: Core, nowMs: SteppedMs): number | undefined {

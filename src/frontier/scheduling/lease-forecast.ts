@@ -201,7 +201,7 @@ function endVisit(cast: Forecast, host: number, rule: RuleState, endMs: number):
   unit.hold = Math.max(unit.readyAt, float(core.store, host, HOST_BLOCK_UNTIL_WORD));
 }
 
-/** A lease that nobody began goes back as if it had never been. */
+/** A lease that was never begun goes back as if it had never been. */
 function undoVisit(cast: Forecast, host: number, lease: HandOut, atMs: number): void {
   const { store } = cast.core;
   const unit = hostOf(cast, host);

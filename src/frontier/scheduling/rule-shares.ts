@@ -5,7 +5,7 @@
  *   news       3.2    110     ◀── lowest pass goes, pass += 1 / rate
  *   list       3.4     36.7       ties by rule order; `current` = the pass that went last
  *
- * Kept only while there are several rules (core.sole says that there is one). Every rule is listed that has something
+ * Kept only while there are several rules (core.sole: there is one). Every rule is listed that has something
  * standing in its ranks, and some that ran empty and were not looked at since: those leave when they come up, which changes
  * nothing, since nothing can be served at a lower pass meanwhile.
  *
@@ -21,7 +21,7 @@
  */
 import { assert } from "../../base/assert.ts";
 
-/** What a rule says of its share. */
+/** A rule's settings of its share. */
 interface Share {
   readonly index: number;
   /** Of its rule queue. */
@@ -53,7 +53,7 @@ export interface Shares {
   currentBefore: number;
   /** The charges of the latest turns, in their order, to be taken back. */
   readonly turns: { readonly indexes: Int32Array; readonly befores: Float64Array };
-  /** Rule queues that go next, until somebody asks again. */
+  /** Rule queues that go next, until the next question. */
   readonly upcoming: Uint32Array;
 }
 
@@ -86,7 +86,7 @@ export function createShares(): Shares {
   };
 }
 
-/** Takes what a new rule says of its share; it is not listed, and has had nothing. */
+/** Takes a new rule's settings of its share; it is not listed, and has had nothing. */
 export function sharesAdd(shares: Shares, rule: Share): void {
   if (rule.index >= shares.passes.length) widen(shares, rule.index + 1);
   shares.passes[rule.index] = 0;

@@ -101,7 +101,7 @@ import { LOG_HOST_CLOCK } from "../records/transition-log.ts";
 /** Fewer rules than this are not worth a call. */
 const TOUCHED_MIN = 4;
 
-/** Records of gone rules that one hand-out finds a new rule for, before it says that nothing is due yet. */
+/** Records of gone rules that one hand-out finds a new rule for, before it answers that nothing is due yet. */
 const REMATCHED_MAX = 1_000;
 
 /** Puts a pending record into its ranks, at the place its key names. @hot */
@@ -300,7 +300,7 @@ export function endVisit(core: Core, record: number, nowMs: number, endMs = nowM
   core.log?.host(host, LOG_HOST_CLOCK);
 }
 
-/** Tells the log of the clock that a hand-out has set, if it has. A peek says nothing: it is undone. @hot */
+/** Logs the clock that a hand-out has set, if it has. A peek logs nothing: it is undone. @hot */
 export function logClock(core: Core, record: number): void {
   if (core.log === undefined) return;
   const host = word(core.store, recordQueue(core.store, record), QUEUE_HOST_WORD);
@@ -407,7 +407,7 @@ function hasGroups(core: Core): boolean {
   return core.groupKinds.length > 0;
 }
 
-/** Puts a queue where its best record and its host's turn say, or nowhere. @hot */
+/** Puts a queue in the place of its best record and its host's turn, or nowhere. @hot */
 function settleQueue(
   core: Core,
   queue: number,

@@ -10,7 +10,7 @@
  * fewer records than make a block stay whole: a read for so few would cost more than their memory.
  *
  *   I1  Which records are in memory decides nothing: order, counts and answers are those of a frontier without a tier.
- *   I2  Where a log is or will be kept, somebody keeps the names of records without identity (SpillNames) before any can go.
+ *   I2  Where a log is or will be kept, the names of records without identity are kept (SpillNames) before any can go.
  *   I3  One push makes room for no more than SPILL_PER_CALL records: no call waits for the whole budget.
  *   I4  What the disk refuses stays in memory; it is tried again after RETRY_MS, and pushes are refused once memory is
  *       an eighth over its budget.
@@ -69,7 +69,7 @@ const SPILL_PER_CALL = 1024;
 /** Lanes of a rule, and hosts, that one call looks at. */
 const LANES_PER_CALL = 32;
 const HOSTS_PER_CALL = 256;
-/** What a record takes about, to tell how many the hot ends of all lanes may hold in a quarter of the budget. */
+/** What a record takes about, from which follows how many the hot ends of all lanes may hold in a quarter of the budget. */
 const RECORD_BYTES = 128;
 /** After the disk refused: long enough not to be asked by every push, short enough to go on soon. */
 const RETRY_MS = 1000;
@@ -93,7 +93,7 @@ export function spillOverBudget(core: Core, nowMs: number): void {
 }
 
 /**
- * During a recovery, where nobody asks for a best record: sends whole lanes to disk until memory is down to so many bytes.
+ * During a recovery, where no call asks for a best record: sends whole lanes to disk until memory is down to so many bytes.
  * Blocks of one lane may overlap in their keys; they are merged as they come back. Never throws: what the disk refuses stays.
  */
 export function spillDownTo(core: Core, targetBytes: number): void {
@@ -135,7 +135,7 @@ function spillRanksDownTo(
   return false;
 }
 
-/** What the disk said last to records that had to go, told once. */
+/** The disk's last error for records that had to go, reported once. */
 export function spillFault(core: Core): unknown {
   const failure = core.spilling?.failure;
   if (core.spilling !== undefined) core.spilling.failure = undefined;
@@ -249,7 +249,7 @@ export function recordNamed(core: Core, value: number, lo: number, hi: number): 
 }
 
 /**
- * Brings the spilled records that `wants` back into memory for good and tells `taken` of them, a block at a time. With a host
+ * Brings the spilled records that `wants` back into memory for good and passes them to `taken`, a block at a time. With a host
  * only blocks are read that may hold records of it. `wants` looks at a record and does nothing else.
  */
 export function takeSpilled(
@@ -295,7 +295,7 @@ export function takeSpilledAt(
 }
 
 /**
- * Before all identities are forgotten: what only they know of spilled records goes to the records. Where nobody keeps the names that
+ * Before all identities are forgotten: what only they know of spilled records goes to the records. Where the names are not kept that
  * a log finds them by from then on, all of them come back.
  */
 export function settleSpilled(core: Core): void {
@@ -343,7 +343,7 @@ function spillSome(core: Core, spilling: Spilling): number {
   const hotOfRules = hotRecords(spilling, rules.length);
   let count = 0;
   for (const { handle, policy, isGone } of core.rules) {
-    if (isGone) continue; // somebody is about to match them again
+    if (isGone) continue; // they are about to be matched again
     const root = word(core.store, handle, RULE_QUEUE_RANKS_WORD);
     const { isLifo, isPolite } = policy;
     if (!isPolite) count += spillRanks(core, root, { hot: hotOfRules, isLifo });

@@ -66,7 +66,7 @@ import type { Spilling } from "./spill-state.ts";
 const RECORDS_MAX = 64;
 /** Hosts that are looked at for one block. */
 const LOOKS_PER_BLOCK = 2 * SPILL_RECORDS_MAX;
-/** What a host and its record take about, to tell how many an eighth of the budget holds: these stay, of each kind. */
+/** What a host and its record take about, from which follows how many an eighth of the budget holds: these stay, of each kind. */
 const HOST_BYTES = 384;
 /** What an added record takes about. */
 const ADDED_BYTES = 128;
@@ -96,7 +96,7 @@ export function spilledClockAt({ spilling }: Core): number {
   return Math.max(firstClock(spilling.away), spilling.readAtMs);
 }
 
-/** Brings back the hosts that are due first; false: there is no room, or the disk refused, which is told and tried again later. */
+/** Brings back the hosts that are due first; false: there is no room, or the disk refused, which is reported and tried again later. */
 export function wakeSpilled({ spilling }: Core, nowMs: number): boolean {
   const state = spilling as Spilling;
   try {
@@ -161,7 +161,7 @@ export function guestQueueOf(
   return guestOf((spilling as Spilling).away, host, ruleQueue);
 }
 
-/** Gives a record that was made so to its host on disk; what the seen-set says of it from now on. */
+/** Gives a record that was made so to its host on disk; what the seen-set holds for it from now on. */
 export function addToSpilled(
   { spilling }: Core,
   value: number,
@@ -173,7 +173,7 @@ export function addToSpilled(
   return valueOfAdded(place, depth);
 }
 
-/** What the disk said to whoever needed hosts from it: told once, as spill-control.ts tells it. */
+/** Keeps the disk's error for a call that needed hosts from it: reported once, by spill-control.ts. */
 export function noteFailure({ spilling }: Core, error: unknown): void {
   if (spilling !== undefined) spilling.failure = { error };
 }

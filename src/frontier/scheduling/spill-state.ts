@@ -21,7 +21,7 @@ export interface Spilling {
   /** The disk refused to write, or to read hosts that are due: asked again from then on. */
   retryAtMs: number;
   readAtMs: number;
-  /** What it said, until somebody is told. */
+  /** Its error, until it is reported. */
   failure: { readonly error: unknown } | undefined;
   isRefused: boolean;
 }

@@ -1,5 +1,5 @@
 /**
- * Checks a section before anything of it is trusted. A checksum detects what a disk has changed, not what somebody has written:
+ * Checks a section before anything of it is trusted. A checksum detects what a disk has changed, not what was written on purpose:
  * columns of other lengths, rows that point outside and values that are not numbers would corrupt memory outside the records.
  *
  *   I1  After a check every column has as many rows as the section declares, and every length and index lies inside its column.

@@ -67,7 +67,7 @@ export function readString(reader: Reader): string {
   return text;
 }
 
-/** Passes over a field that nobody asked for. */
+/** Passes over a field that is not used here. */
 export function skipField(reader: Reader, type: number): void {
   if (type === VARINT) readVarint(reader);
   else if (type === BYTES) reader.at = readEnd(reader);

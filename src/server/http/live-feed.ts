@@ -1,6 +1,6 @@
 /**
- * The live feed: one snapshot a second of all frontiers, as server-sent events, made once for all who look and not at all when
- * nobody does. A client that does not read is dropped rather than waited for.
+ * The live feed: one snapshot a second of all frontiers, as server-sent events, made once for all clients, and not at all when
+ * there are none. A client that does not read is dropped rather than waited for.
  */
 import type { ServerResponse } from "node:http";
 import { after } from "../../base/clock.ts";

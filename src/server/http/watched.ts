@@ -101,7 +101,7 @@ export async function explainUrl(
   return await frontier.explain(query.get("url") ?? "");
 }
 
-/** Does what a button says. */
+/** Does what a button is for. */
 export async function act(
   watched: Iterable<readonly [string, Watched]>,
   action: string,

@@ -9,7 +9,7 @@ import type { Report } from "../../index.ts";
 type Kind = "counter" | "gauge" | "summary";
 type Labels = Readonly<Record<string, string>>;
 
-/** One number, with what tells it from others of its name. */
+/** One number, with the labels that distinguish it from others of its name. */
 export interface Sample {
   readonly labels: Labels;
   readonly value: number;
@@ -218,7 +218,7 @@ function numberOf(value: number): string {
 
 /**
  * A report as Prometheus' text format: names begin with `outrider_`, times are in seconds. `labels` stand at each number, to
- * tell frontiers of one process apart. Costs some 20 µs and 10 µs more for each rule. Never throws for a report.
+ * distinguish the frontiers of one process. Costs some 20 µs and 10 µs more for each rule. Never throws for a report.
  *
  * @example
  * response.setHeader("content-type", "text/plain; version=0.0.4").end(metricsText(frontier.report()));

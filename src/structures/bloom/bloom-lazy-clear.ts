@@ -1,5 +1,5 @@
 /**
- * Granules: how a filter of any size is emptied at once. Its first layer is said to be stale, and zeroed by 4 KiB as it is used:
+ * Granules: how a filter of any size is emptied at once. Its first layer is marked stale, and zeroed by 4 KiB as it is used:
  *
  *   markStale ─▶ map: 0 0 0 0 0 0 …    a probe: its granule has no bit ─▶ holds nothing
  *                     │                 an insert: its granule has no bit ─▶ zeroed, bit set, then written (assembly/seen/bloom.ts)

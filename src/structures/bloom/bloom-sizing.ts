@@ -19,7 +19,7 @@ import { REGION_PAGE_BYTES } from "../../layout/memory/region.ts";
 const LANE_CLEAR = 31 / 32;
 /** Σ 1/(i + 1)² over all layers: shares of the configured rate that sum to 1 without vanishing fast. */
 const LAYER_SHARE_SUM = Math.PI ** 2 / 6;
-/** Blocks fuller than this say maybe to everything. */
+/** Blocks fuller than this answer maybe to everything. */
 const LOAD_MAX = 4096;
 /** Simpson intervals: the rate is a smooth function of the load, 64 are exact to seven digits. */
 const INTERVALS = 64;

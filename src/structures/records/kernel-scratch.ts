@@ -170,7 +170,7 @@ export function scratchCopyAll(scratch: Scratch): void {
   scratch.jobCount = 0;
 }
 
-/** Something that holds a record: a lease, say. */
+/** Something that holds a record, such as a lease. */
 export interface HoldsRecord {
   readonly record: number;
 }

@@ -131,7 +131,7 @@ export function isGone(store: Store, block: number, index: number): boolean {
   return gone !== 0 && (word(store, gone, index >>> 5) & (1 << (index & 31))) !== 0;
 }
 
-/** Bytes of the bits that say so. */
+/** Bytes of these bits. */
 export function goneMapBytes(store: Store, block: number): number {
   return ((word(store, block, SPILL_ENTRIES_WORD) + 31) >>> 5) * 4;
 }

@@ -17,7 +17,7 @@
  *   I4  A lane with blocks stays among its owner's lanes, whether or not it has records in memory.
  *   I5  A failed call leaves lane, chain and seen-set as they were.
  *   I6  Where a log is kept, a record without identity has a name: it is kept while the record is in memory, and on disk the entry
- *       says it. A block that a generation left behind is only marked: its entries get their names as they are read.
+ *       has it. A block that a generation left behind is only marked: its entries get their names as they are read.
  *
  * Cost: a record is copied out once and in once, with one look at the seen-set each time; a block is one write and one read.
  * Crash: the medium's blocks mean nothing without this memory; snapshot and journal know the records.

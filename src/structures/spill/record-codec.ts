@@ -124,7 +124,7 @@ export function unpackRecord(
   return record;
 }
 
-/** The words of an entry that say whose it is, read in place. @hot */
+/** The words of an entry with its identity, read in place. @hot */
 export function entryLo(source: Uint32Array, at: number): number {
   return source[at + SPILL_ENTRY_HEAD_WORDS + RECORD_HASH_LO_WORD] as number;
 }

@@ -102,7 +102,7 @@ export function spillVisit(
   const place = word(store, block, SPILL_PLACE_WORD);
   if (holdsHosts(spill, block)) return bringHosts(spill, block).filter(wants);
   const count = readBlock(spill, block);
-  const isLowered = word(store, block, SPILL_LOWERED_WORD) !== 0; // else its entries say it
+  const isLowered = word(store, block, SPILL_LOWERED_WORD) !== 0; // else its entries have it
   const taken: number[] = [];
   let left = word(store, block, SPILL_LIVE_WORD);
   for (let index = 0, at = 0; left > 0 && index < count; index++) {

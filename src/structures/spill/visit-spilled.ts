@@ -33,7 +33,7 @@ export function visitSpilled(spill: Spill, block: number, show: ShowSpilled): vo
   }
   const { store, unpacking, handles } = spill;
   const place = word(store, block, SPILL_PLACE_WORD);
-  const isLowered = word(store, block, SPILL_LOWERED_WORD) !== 0; // else its entries say it
+  const isLowered = word(store, block, SPILL_LOWERED_WORD) !== 0; // else its entries have it
   const entries = readBlock(spill, block);
   let left = word(store, block, SPILL_LIVE_WORD);
   let count = 0;
