@@ -34,7 +34,7 @@ const FAILED: Readonly<Record<string, string>> = Object.freeze({
   "no-host": "name does not exist",
   tls: "TLS fault",
   "plain-http": "plain HTTP on an https port",
-  address: "address not permitted",
+  address: "private address, refused without --allow-private",
   "too-large": "too large when inflated",
   encoding: "unknown or broken encoding",
   protocol: "not understood as HTTP",

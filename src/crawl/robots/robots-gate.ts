@@ -7,7 +7,7 @@
  * The robots gate: whether a lease may be visited now. It stands on the side that owns the frontier, so that robots.txt
  * is asked for once per origin, and a host's clock also counts that request.
  *
- *   lease ─▶ rules known? ─ yes ─▶ allowed | disallowed | unreachable: nobody could be asked, so nothing is allowed
+ *   lease ─▶ rules known? ─ yes ─▶ allowed | disallowed | unreachable, or the fault: nobody could be asked, so nothing is allowed
  *                 └─ no ─▶ fetch ─▶ crawl-delay to the host's clock ─▶ later: the lease goes back to its place
  *
  *   I1  After a fetch the host is left alone for its delay: robots.txt is a visit like any other. Rules that a process before has noted cost
@@ -16,10 +16,17 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Frontier, RequestInput } from "../../index.ts";
 import type { PolicyStatement } from "../policy/page-policy.ts";
-import type { Robots, RobotsRules } from "./robots-txt.ts";
+import type { LastingFault, Robots, RobotsRules } from "./robots-txt.ts";
 import { SITEMAP_HANDLER } from "./sitemap.ts";
 
-export type GateAnswer = "allowed" | "disallowed" | "unreachable" | "over-budget" | "later";
+/** A fault: nobody could be asked for robots.txt, and nobody could be for the page. */
+export type GateAnswer =
+  | "allowed"
+  | "disallowed"
+  | "unreachable"
+  | LastingFault
+  | "over-budget"
+  | "later";
 
 /** What a gate is asked about; a sitemap is named by robots.txt itself, so only budgets bind it. */
 export interface GateRequest {
@@ -68,7 +75,7 @@ export function createCrawlGate(options: CrawlGateOptions): Required<RobotsGate>
   };
   const judge = (rules: RobotsRules, url: string): GateAnswer => {
     if (rules.state === "unreachable") return "later";
-    if (rules.state === "disallow-all") return "unreachable";
+    if (rules.state === "disallow-all") return rules.fault ?? "unreachable";
     return rules.isAllowed(url) ? "allowed" : "disallowed";
   };
   return {

@@ -3,6 +3,7 @@
  *
  *   lease ─▶ admit ─▶ allowed ─▶ true: visit it
  *                 ├─ disallowed, unreachable ─▶ failed with reason `robots`, `robots-unreachable`: false
+ *                 ├─ address refused, no such name ─▶ failed with reason `address`, `no-host`, as each of its pages would: false
  *                 └─ not known yet ─▶ fetched; the host is blocked for its delay ─▶ released: false, it comes again
  *
  *   I1  robots.txt is fetched once per origin at a time, for all callers together, and what a host asks for between two visits
@@ -151,7 +152,8 @@ export function createRobotsGate(options: RobotsGateOptions): LeaseGate {
     async admit(lease) {
       const answer = await ask(lease.url);
       if (answer === "allowed") return true;
-      const reason = answer === "disallowed" ? "robots" : "robots-unreachable";
+      const { fault = "robots-unreachable" } = robots.known(new URL(lease.url).origin) ?? {};
+      const reason = answer === "disallowed" ? "robots" : fault;
       await (answer === "later" ? lease.release() : lease.fail(reason, UNVISITED));
       return false;
     },

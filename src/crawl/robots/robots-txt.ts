@@ -52,6 +52,8 @@ export interface RobotsRules {
   readonly waitMs?: number;
   /** Unreachable by a fault that does not pass. */
   readonly isPermanent?: boolean;
+  /** That fault, where each page of the origin has it too: it is no fault of a host that robots.txt was redirected to. */
+  readonly fault?: LastingFault;
   /** Of a process before: nobody was asked. */
   readonly isNoted?: boolean;
   isAllowed(url: string): boolean;
@@ -76,8 +78,9 @@ const TEXT_BYTES = 48;
 const ROBOTS_HELD_MAX = 32 * 1024 * 1024;
 const REDIRECTS_MAX = 5;
 const RETRY_AFTER_MS_MAX = 3_600_000;
-/** Faults that the next asking would show again. */
-const FINAL: readonly string[] = ["address", "no-host", "plain-http"];
+/** Faults that the next asking would show again, and each of the origin's pages too. */
+const LASTING = ["address", "no-host", "plain-http"] as const;
+export type LastingFault = (typeof LASTING)[number];
 const TOO_MANY_REQUESTS = 429;
 
 interface Entry {
@@ -159,7 +162,11 @@ async function askFor(options: RobotsOptions, origin: string): Promise<RobotsRul
     } catch (cause) {
       const fault = downloadError(cause);
       if (fault.fault !== "aborted") options.onFault?.(url, fault);
-      return { ...allOrNothing("unreachable", untilMs), isPermanent: FINAL.includes(fault.fault) };
+      const lasting = LASTING.find((name) => name === fault.fault);
+      return {
+        ...{ ...allOrNothing("unreachable", untilMs), isPermanent: lasting !== undefined },
+        ...(lasting === undefined || hop > 0 ? {} : { fault: lasting }),
+      };
     }
     const { status } = answer;
     if (status >= 500 || status === TOO_MANY_REQUESTS) {

@@ -33,6 +33,13 @@ const TOO_LARGE = 413;
 /** Nobody was asked: the host owes no pause for it. */
 const UNVISITED: Outcome = Object.freeze({ visited: false });
 
+/** Reasons that have another name than what the gate answers. */
+const REFUSED_BY_GATE: Readonly<Record<string, string>> = Object.freeze({
+  "over-budget": "budget",
+  disallowed: "robots",
+  unreachable: "robots-unreachable",
+});
+
 /** Works on one lease to its end. Never throws. */
 export async function visit(given: VisitLease, context: VisitContext): Promise<VisitEnd> {
   const lease = withVisit(given, context);
@@ -44,13 +51,9 @@ export async function visit(given: VisitLease, context: VisitContext): Promise<V
       const asked = { url: lease.url, rule: lease.rule, isSitemap };
       const answer = gate.known?.(asked) ?? (await gate.ask(asked));
       if (answer === "later") return back(lease);
-      if (answer === "over-budget") {
-        lease.fail("budget", UNVISITED);
-        return "other";
-      }
-      if (answer === "disallowed" || answer === "unreachable") {
-        context.counters.disallowed++;
-        lease.fail(answer === "disallowed" ? "robots" : "robots-unreachable", UNVISITED);
+      if (answer !== "allowed") {
+        if (answer === "disallowed" || answer === "unreachable") context.counters.disallowed++;
+        lease.fail(REFUSED_BY_GATE[answer] ?? answer, UNVISITED);
         return "other";
       }
     }

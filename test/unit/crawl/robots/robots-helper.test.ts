@@ -1,7 +1,7 @@
 /** robots.txt for a loop of one's own, over a frontier here and on its own thread. */
 import { expect, it } from "vitest";
 import { createRobotsGate, DownloadError, type Downloader } from "../../../../src/crawl.ts";
-import { createVirtualClock, openFrontier, openFrontierThread } from "../../../../src/index.ts";
+import { createVirtualClock, type Lease, openFrontier, openFrontierThread } from "../../../../src/index.ts";
 
 const TEXT =
   "User-agent: mine\nDisallow: /private\nCrawl-delay: 5\nSitemap: http://a.test/map.xml\n";
@@ -102,5 +102,9 @@ it("refuses options without a frontier, or without a name, and a private address
   );
   await using gate = createRobotsGate({ frontier, userAgent: "mine/1.0", delayMs: 0 });
   expect(await gate.ask("http://127.0.0.1:1/")).toBe("unreachable");
+  frontier.push("http://127.0.0.1:1/");
+  expect(await gate.admit(frontier.poll() as Lease)).toBe(false);
+  // As its downloader would have refused the page.
+  expect(frontier.record("http://127.0.0.1:1/")?.failure?.reason).toBe("address");
   await frontier.close();
 });

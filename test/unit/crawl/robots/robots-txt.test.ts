@@ -93,8 +93,23 @@ Allow: /no-but.html\nCrawl-delay: 2.5\nSitemap: ${at}/s.xml\nSitemap: /relative\
       ...{ attempts: 3, maxCrawlDelayMs: 60_000, fetch: () => Promise.reject(fault) },
       onFault: (url, cause) => told.push([url, cause]),
     });
-    expect((await robots.fetch(at)).state).toBe("disallow-all");
+    expect(await robots.fetch(at)).toMatchObject({ state: "disallow-all", fault: name });
     expect(told).toEqual([[file, fault]]);
+  });
+
+  it("that is redirected to an address which is refused says nothing of its own host's", async () => {
+    const clock = createVirtualClock(1_000);
+    const robots = createRobots({
+      ...{ userAgent: "x", clock, expiryMs: 1_000, retryMs: 10, attempts: 3, maxCrawlDelayMs: 1 },
+      async fetch({ url }) {
+        if (url !== file) throw new DownloadError("address", "no");
+        const headers = { location: "http://127.0.0.1/robots.txt" };
+        return { status: 302, headers, body: Buffer.alloc(0), bytes: 0, latencyMs: 1 };
+      },
+    });
+    const rules = await robots.fetch(at);
+    expect(rules.state).toBe("disallow-all");
+    expect(rules.fault).toBeUndefined();
   });
 
   it("follows five redirects, also to other hosts, and no more", async () => {

@@ -107,12 +107,13 @@ describe("crawl()", () => {
     });
     run.on("error", ({ message }) => faults.push(message));
     // Asked once: an address that is refused is refused again, and why is told.
-    expect(await run.finished).toMatchObject({ pages: 0, failures: { "robots-unreachable": 1 } });
+    // The guard is the reason, and no robots.txt is blamed.
+    expect(await run.finished).toMatchObject({ failures: { address: 1 }, disallowed: 0, pages: 0 });
     expect(run.report().robotsFetched).toBe(1);
     expect(web.log.entries).toEqual([]);
     const direct = crawl({ seeds: `http://127.0.0.1:${web.port}/`, delayMs: 0, robots: false });
     direct.on("error", ({ message }) => faults.push(message));
-    expect(await direct.finished).toMatchObject({ pages: 0, failed: 1 });
+    expect(await direct.finished).toMatchObject({ pages: 0, failures: { address: 1 } });
     expect(web.log.entries).toEqual([]);
     const refused =
       "crawler error: downloader: 127.0.0.1: 127.0.0.1 (expected: a public address; allowPrivate permits others)";
