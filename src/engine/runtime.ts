@@ -90,7 +90,15 @@ export function createRuntime(
     wants: events.wants,
     record: (kind, record, reason) => {
       const view = recordView(core, record);
-      events.transition(kind, reason === undefined ? view : Object.assign(view, { reason }));
+      const failure = kind === "failed" ? failures.of(core, record) : undefined;
+      events.transition(
+        kind,
+        Object.assign(
+          view,
+          reason === undefined ? undefined : { reason },
+          failure === undefined ? undefined : { failure },
+        ),
+      );
     },
     failed: (record, reason) => failures.record(core, record, reason),
     failure: hooks.failure,

@@ -2,6 +2,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it } from "vitest";
+import type { Visit } from "../../src/crawl/report/visit-statistics.ts";
 import type { crawl as crawlOfSource } from "../../src/crawl/run/crawl.ts";
 import { openSyntheticWeb } from "../../src/testing.ts";
 import { packageRoot } from "../support/package.ts";
@@ -10,6 +11,24 @@ const { crawl } = (await import(`${packageRoot}dist/crawl.js`)) as { crawl: type
 
 const TRAPS = "http://traps.outrider.test";
 const BASE = { allowPrivate: true, delayMs: 0, threads: 2, concurrency: 8 } as const;
+
+/** A site with eight busy pages, and the status that each of its pages is answered with. */
+async function openPages(
+  statusOf: (path: string) => number,
+): Promise<AsyncDisposable & { url: string }> {
+  const server = createServer(({ url = "" }, response) => {
+    response.writeHead(statusOf(url), { "content-type": "text/html" });
+    response.end(Array.from({ length: 8 }, (_, at) => `<a href="/busy${at}">`).join(""));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
 
 describe("a crawl on worker threads", () => {
   it("asks again conditionally, whichever thread visited before, and counts what has not changed", async () => {
@@ -157,6 +176,43 @@ describe("a crawl on worker threads", () => {
     expect(faults).toHaveLength(errors.downloader ?? 0);
     expect(summary.hostPages.reduce((sum, each) => sum + each, 0)).toBeGreaterThan(0);
   });
+
+  it.each([0, 2])(
+    "tells of each visit how it ended, the last attempt too (%i threads)",
+    async (threads) => {
+      await using site = await openPages((path) =>
+        path === "/" ? 200 : path === "/gone" ? 404 : 503,
+      );
+      const visits: Visit[] = [];
+      const run = crawl({
+        ...{
+          ...BASE,
+          threads,
+          perHost: 8,
+          robots: false,
+          seeds: [`${site.url}/`, `${site.url}/gone`],
+        },
+        defaults: {
+          maxAttempts: 3,
+          backoff: { baseMs: 1, factor: 1, maxMs: 1, jitter: 0 },
+          politeness: { hostBackoff: { after: 100, baseMs: 1, maxMs: 1 } },
+        },
+      });
+      run.on("visit", (visit) => visits.push(visit));
+      expect(await run.finished).toMatchObject({ failed: 9, retried: 16 });
+      const endsOf = new Map<string, string[]>();
+      for (const { url, outcome } of visits) {
+        const path = new URL(url).pathname;
+        endsOf.set(path, [...(endsOf.get(path) ?? []), outcome]);
+      }
+      const busy = Array.from({ length: 8 }, (_, at) => [
+        `/busy${at}`,
+        ["retried", "retried", "failed"],
+      ]);
+      const all = [["/", ["done"]], ["/gone", ["failed"]], ...busy];
+      expect(Object.fromEntries(endsOf)).toEqual(Object.fromEntries(all));
+    },
+  );
 
   it("gives what was granted to a thread that died to others: the last page of a budget comes", async () => {
     const { reason, pages } = await crawl({

@@ -208,7 +208,9 @@ function panesOf(run: Crawl): string[] {
     ),
     ...named(
       "failing",
-      failed.map(({ reason, url }) => `${failedText(reason)}  ${url}`),
+      failed.map(({ reason, url, foundOn }) => {
+        return `${failedText(reason)}  ${url}${foundOn === undefined ? "" : `  on ${foundOn}`}`;
+      }),
     ),
   ];
 }

@@ -10,7 +10,7 @@
 import type { CrawlSample, CrawlSummary } from "../../crawl.ts";
 import { bars, columns, type Curve, curve, escapeHtml, stack } from "./svg-plot.ts";
 import { REPORT_STYLE } from "./report-style.ts";
-import { bytes, duration, durationWords, share, short, whole } from "./number-text.ts";
+import { bytes, durationWords, share, short, whole } from "./number-text.ts";
 import { VERSION } from "../version.ts";
 import { failedText, outcomeText, refusedText, sickHostText, statusText } from "./outcome-text.ts";
 
@@ -179,7 +179,10 @@ function urlsOf(summary: CrawlSummary): string {
       ? ""
       : tableOf(
           `URLs that failed${more}`,
-          failing.map(({ url, reason }): Row => [url, escapeHtml(failedText(reason))]),
+          failing.map(({ url, reason, foundOn }): Row => {
+            const why = escapeHtml(failedText(reason));
+            return foundOn === undefined ? [url, why] : [url, why, `found on ${foundOn}`];
+          }),
         ),
     slowest.length === 0
       ? ""
@@ -249,7 +252,8 @@ function linksOf(summary: CrawlSummary): string {
   return stack(parts, whole);
 }
 
-type Row = readonly [name: string, value: string];
+/** `under`: in small letters below the name. */
+type Row = readonly [name: string, value: string, under?: string];
 
 function tablesOf(summary: CrawlSummary): string {
   const { errors, memory } = summary;
@@ -286,7 +290,10 @@ function tablesOf(summary: CrawlSummary): string {
 }
 
 function tableOf(name: string, rows: readonly Row[]): string {
-  const lines = rows.map(([label, value]) => `<tr><td>${escapeHtml(label)}</td><td>${value}</td>`);
+  const lines = rows.map(([label, value, under]) => {
+    const more = under === undefined ? "" : `<br><small>${escapeHtml(under)}</small>`;
+    return `<tr><td>${escapeHtml(label)}${more}</td><td>${value}</td>`;
+  });
   return `<div><h2>${name}</h2><table>${lines.join("")}</table></div>`;
 }
 
@@ -317,5 +324,6 @@ function ratesOf(samples: readonly CrawlSample[]): Curve {
 }
 
 function milliseconds(ms: number): string {
-  return ms < 10_000 ? `${ms < 100 ? Math.round(ms * 10) / 10 : whole(ms)} ms` : duration(ms);
+  if (ms < 10_000) return `${ms < 100 ? Math.round(ms * 10) / 10 : whole(ms)} ms`;
+  return `${whole(ms / 1000)} s`;
 }

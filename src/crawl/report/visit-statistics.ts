@@ -15,6 +15,10 @@ export interface FailedUrl {
   readonly reason: string;
   /** Distance from a seed. */
   readonly depth: number;
+  /** HTTP status of the last attempt; missing: there was no answer. */
+  readonly status?: number;
+  /** URL of the page that it was found on, as `FailureView.foundOn`. */
+  readonly foundOn?: string;
 }
 
 /** A page that took long. */
@@ -41,7 +45,7 @@ export interface SlowHost {
 export interface Visit {
   /** The URL. */
   readonly url: string;
-  /** `done`: its links were handed on. `retried`: it comes again, unless that was its last attempt. `failed`: for good. */
+  /** `done`: its links were handed on. `retried`: it comes again. `failed`: for good. */
   readonly outcome: "done" | "retried" | "failed";
   /** Why it was retried or failed. */
   readonly reason?: string;

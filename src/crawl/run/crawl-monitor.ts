@@ -94,9 +94,14 @@ export class Monitor {
   /** Hears of what fails in a frontier from now on. */
   watch(frontier: Frontier): void {
     this.#leave = frontier.on("failed", (views) => {
-      for (const { reason, url, depth } of views) {
+      for (const { reason = "failed", url, depth, failure } of views) {
         this.#namedCounts.failed(reason);
-        this.#visits.failed({ url, reason: reason ?? "failed", depth });
+        const { status, foundOn } = failure ?? {};
+        this.#visits.failed({
+          ...{ url, reason, depth },
+          ...(status === undefined ? {} : { status }),
+          ...(foundOn === undefined ? {} : { foundOn }),
+        });
       }
     });
   }

@@ -152,7 +152,7 @@ export function textOf(cause: unknown): string {
   }
 }
 
-/** A lease that calls `onVisit` before each of its ends. */
+/** A lease that calls `onVisit` before each of its ends; after a retry, whose answer says whether there is another attempt. */
 export function withVisit(lease: VisitLease, { clock, onVisit }: VisitContext): VisitLease {
   const tell = (
     outcome: Visit["outcome"],
@@ -177,8 +177,10 @@ export function withVisit(lease: VisitLease, { clock, onVisit }: VisitContext): 
     },
     retry(options) {
       const { outcome, reason } = options;
-      tell("retried", outcome, reason === undefined ? {} : { reason });
-      return lease.retry(options);
+      const answer = lease.retry(options);
+      const end = answer === "failed" ? "failed" : "retried";
+      tell(end, outcome, reason === undefined ? {} : { reason });
+      return answer;
     },
     fail(reason, outcome) {
       tell("failed", outcome, { reason });

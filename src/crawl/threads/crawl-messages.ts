@@ -49,6 +49,8 @@ export type ToOwner =
       how: VisitEnd;
       page: VisitedPage | undefined;
       visit: Visit | undefined;
+      /** Hand-outs of the URL, this one among them. */
+      deliveries: number;
     };
 
 /** What is answered, as its worker makes it: the line gives it an id. */

@@ -28,6 +28,7 @@ import {
   type ToOwner,
   type ToWorker,
 } from "./crawl-messages.ts";
+import { createRetriedVisits, type RetriedVisits } from "./retried-visits.ts";
 import type { VisitContext } from "../run/visit-context.ts";
 
 export interface CrawlThreadsOptions {
@@ -45,6 +46,7 @@ export interface CrawlThreadsOptions {
 }
 
 type Ask = Extract<ToOwner, { kind: "ask" }>;
+type End = Extract<ToOwner, { kind: "end" }>;
 
 /** A worker that has said hello. */
 interface Peer {
@@ -111,6 +113,7 @@ class CrawlThreads {
   readonly #hall: BroadcastChannel;
   readonly #peers: Peer[] = [];
   readonly #held: PeerAsk[] = [];
+  readonly #retried: RetriedVisits;
   /** Pages that were granted and have not ended, and to whom: a page that comes again may be granted before its last end is heard. */
   readonly #granted = new Map<string, Peer>();
   #isRefusing = false;
@@ -120,6 +123,7 @@ class CrawlThreads {
     const { given } = settings;
     const [a = 0, b = 0] = entropyWords(2);
     this.#options = options;
+    this.#retried = createRetriedVisits(options.frontier, context.onVisit);
     this.setup = {
       channel: `outrider-crawl-${a}-${b}`,
       options: sentOptions(given),
@@ -166,6 +170,7 @@ class CrawlThreads {
   }
 
   close(): void {
+    this.#retried.close();
     this.#hall.close();
     for (const { channel } of this.#peers) channel.close();
   }
@@ -201,9 +206,10 @@ class CrawlThreads {
     else if (message.kind === "end") this.#ended(peer, message);
   }
 
-  #ended(peer: Peer, { url, how, page, visit }: Extract<ToOwner, { kind: "end" }>): void {
+  #ended(peer: Peer, { url, how, page, visit, deliveries }: End): void {
     const { context, settings, onBudget } = this.#options;
-    if (visit !== undefined) context.onVisit(visit);
+    if (visit?.outcome === "retried") this.#retried.take(visit, deliveries);
+    else if (visit !== undefined) context.onVisit(visit);
     if (page !== undefined) context.onPage(page);
     else if (how === "page") this.#options.onQuietPage(url);
     if (this.#granted.get(url) === peer) this.#granted.delete(url);

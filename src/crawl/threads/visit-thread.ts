@@ -40,7 +40,7 @@ const made: { thread: Promise<Thread> | undefined } = { thread: undefined };
 export async function visitInThread(lease: WorkerLease, { signal }: HandlerContext): Promise<void> {
   made.thread ??= createThread(workerData as ThreadSetup);
   const { shared, channel, hasCookies } = await made.thread;
-  const { url } = lease;
+  const { url, deliveries } = lease;
   let page: VisitedPage | undefined;
   const onPage = (visited: VisitedPage): void => {
     if (channel.isPageHeard) page = visited;
@@ -52,7 +52,7 @@ export async function visitInThread(lease: WorkerLease, { signal }: HandlerConte
   const about = asked(channel, hasCookies);
   const context = { ...shared, ...about, signal, onPage, onVisit };
   const how = await visit(lease as VisitLease, context);
-  channel.post({ kind: "end", url, how, page, visit: ended });
+  channel.post({ kind: "end", url, how, page, visit: ended, deliveries });
 }
 
 async function createThread(setup: ThreadSetup): Promise<Thread> {

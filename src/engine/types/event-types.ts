@@ -1,5 +1,5 @@
 /** What a frontier reports as it happens, as types: its status, its events, and what they carry. */
-import type { RequestView } from "./view-types.ts";
+import type { FailureView, RequestView } from "./view-types.ts";
 
 /** Where a frontier stands in its life: `opening` → `running` ⇄ `paused`, `draining` → `stopping` → `stopped`. */
 export type FrontierStatus = "opening" | "running" | "paused" | "draining" | "stopping" | "stopped";
@@ -40,8 +40,8 @@ export interface FrontierEvents<Data = unknown> {
   done: RequestView<Data>[];
   /** Records that get another attempt. */
   retried: Array<RequestView<Data> & { reason?: string }>;
-  /** Records that failed for good. */
-  failed: Array<RequestView<Data> & { reason?: string }>;
+  /** Records that failed for good; `failure`: when, with what status, and on which page they were found. */
+  failed: Array<RequestView<Data> & { reason?: string; failure?: FailureView }>;
   /** Leases whose deadline passed. */
   expired: RequestView<Data>[];
   /** Leases that were returned without an attempt. */

@@ -23,7 +23,7 @@ describe("a fault for a person", () => {
     expect(await runCommand(["crawl", "http://127.0.0.1:9/"], io)).toBe(3);
     expect(io.text.err).toContain("http://127.0.0.1:9/robots.txt: 127.0.0.1");
     expect(io.text.err).toContain("--allow-private permits them");
-    expect(io.text.out).toContain("1 page: 1 robots.txt gave no answer");
+    expect(io.text.out).toContain("1 page: 1 private address, refused without --allow-private");
     expect(io.text.out).not.toMatch(/forbidden|first byte|duplicates/);
   });
 });

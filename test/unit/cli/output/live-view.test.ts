@@ -55,7 +55,7 @@ const busy = {
     failures: { "status 404": 3, timeout: 1 },
     failing: ["/1", "/2", "/3", "/4"].map((path, at) => ({
       ...{ url: `http://a.test${path}`, depth: 1 },
-      reason: at === 3 ? "timeout" : "status 404",
+      ...(at === 3 ? { reason: "timeout" } : { reason: "status 404", foundOn: "http://a.test/" }),
     })),
   }),
 } as unknown as Crawl;
@@ -72,8 +72,8 @@ describe("the live view", () => {
       "                30  b.test",
       "unwell          32  b.test  8 of 9 failed, 1 slow",
       "failing   timed out  http://a.test/4",
-      "          404 not found  http://a.test/3",
-      "          404 not found  http://a.test/2",
+      "          404 not found  http://a.test/3  on http://a.test/",
+      "          404 not found  http://a.test/2  on http://a.test/",
     ]);
   });
 

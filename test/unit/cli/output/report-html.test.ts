@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { bars, columns, curve, stack } from "../../../../src/cli/output/svg-plot.ts";
+import { bars, columns, curve, escapeHtml, stack } from "../../../../src/cli/output/svg-plot.ts";
 import { reportHtml } from "../../../../src/cli/output/report-html.ts";
 import type { CrawlSample, CrawlSummary } from "../../../../src/crawl.ts";
 import { calmSights, sightsOf } from "../../../support/browser.ts";
@@ -37,7 +37,12 @@ function summaryOf(change: Partial<CrawlSummary> = {}): CrawlSummary {
     latencies: Array.from({ length: 16 }, (_, at) => 2 ** at),
     depths: Array.from({ length: 101 }, (_, at) => Math.round(9_000 / (1 + (at - 4) ** 2))),
     failing: [
-      { url: `http://x.test/${EVIL}`, reason: "status 404", depth: 2 },
+      {
+        url: `http://x.test/${EVIL}`,
+        reason: "status 404",
+        depth: 2,
+        foundOn: `http://x.test/?${EVIL}`,
+      },
       { url: `http://x.test/${"long/".repeat(60)}`, reason: "timeout", depth: 1 },
     ],
     slowest: [{ url: "http://slow.test/a", latencyMs: 31_400.3, status: 200 }],
@@ -111,6 +116,27 @@ describe("the report as a page", () => {
     expect(html("finished")).toContain("forbidden by robots.txt</td><td>1,549");
     expect(html("finished")).toContain("outside the scope");
     expect(html("finished")).not.toContain("no-rule");
+  });
+
+  it("says which URLs failed, why, and on which page; what took long; answers by depth; and the settings", () => {
+    const settings = "outrider crawl http://x.test/ --depth 3";
+    const html = reportHtml({ title: "t", summary: summaryOf(), samples: SAMPLES, settings });
+    expect(html).toContain("<h2>URLs that failed, the last 2 of 1,638</h2>");
+    expect(html).toContain(`http://x.test/${escapeHtml(EVIL)}<br><small>found on http://x.test/?`);
+    expect(html).toContain("</small></td><td>404 not found</td>");
+    expect(html).toMatch(/long\/<\/td><td>timed out<\/td>/); // a seed was found nowhere
+    expect(html).toMatch(/<td>http:\/\/slow\.test\/a<\/td><td>31 s<\/td>/);
+    expect(html).toMatch(/<td>slow\.test<\/td><td>90[01]/);
+    expect(html).toContain("<td>404 not found</td><td>0 · 0 · 85</td>");
+    expect(html).toContain(settings);
+  });
+
+  it("has no part about hosts where there is one", () => {
+    const html = (hosts: number): string =>
+      reportHtml({ title: "t", summary: summaryOf({ hosts }), samples: SAMPLES });
+    for (const part of ["Hosts by size", "Busiest hosts", "Slowest hosts"]) {
+      expect([html(1).includes(part), html(2).includes(part)]).toEqual([false, true]);
+    }
   });
 
   it("a crawl of nothing, and a plot of nothing, of one point and of zeros, are no broken picture", () => {

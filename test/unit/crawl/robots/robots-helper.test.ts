@@ -1,7 +1,12 @@
 /** robots.txt for a loop of one's own, over a frontier here and on its own thread. */
 import { expect, it } from "vitest";
 import { createRobotsGate, DownloadError, type Downloader } from "../../../../src/crawl.ts";
-import { createVirtualClock, type Lease, openFrontier, openFrontierThread } from "../../../../src/index.ts";
+import {
+  createVirtualClock,
+  type Lease,
+  openFrontier,
+  openFrontierThread,
+} from "../../../../src/index.ts";
 
 const TEXT =
   "User-agent: mine\nDisallow: /private\nCrawl-delay: 5\nSitemap: http://a.test/map.xml\n";

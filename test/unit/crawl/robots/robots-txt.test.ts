@@ -104,7 +104,7 @@ Allow: /no-but.html\nCrawl-delay: 2.5\nSitemap: ${at}/s.xml\nSitemap: /relative\
       async fetch({ url }) {
         if (url !== file) throw new DownloadError("address", "no");
         const headers = { location: "http://127.0.0.1/robots.txt" };
-        return { status: 302, headers, body: Buffer.alloc(0), bytes: 0, latencyMs: 1 };
+        return { url, status: 302, headers, body: Buffer.alloc(0), bytes: 0, latencyMs: 1 };
       },
     });
     const rules = await robots.fetch(at);

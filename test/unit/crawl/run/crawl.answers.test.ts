@@ -250,7 +250,9 @@ describe("what a crawl says of single URLs", () => {
     ]);
     expect(visits[2]).toMatchObject({ reason: "status 404", bytes: 1, latencyMs: 7 });
     expect(visits[2]?.parent).toMatch(/^[\da-f]{32}$/);
-    expect(summary.failing).toEqual([{ url: `${HOME}gone`, reason: "status 404", depth: 1 }]);
+    expect(summary.failing).toEqual([
+      { url: `${HOME}gone`, reason: "status 404", status: 404, depth: 1, foundOn: HOME },
+    ]);
     expect(summary.statusDepths).toEqual({ 200: [1, 1], 404: [0, 1] });
     expect(summary.slowest.map(({ latencyMs }) => latencyMs)).toEqual([7, 7, 7]);
     expect(summary.slowestHosts).toEqual([{ host: "site.example", latencyMs: 7, answers: 3 }]);

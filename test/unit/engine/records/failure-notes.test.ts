@@ -46,6 +46,19 @@ describe("a failed record", () => {
     });
   }
 
+  it("is told with all of it to who listens", async () => {
+    const clock = createVirtualClock(6_000);
+    const frontier = await openFrontier({ clock });
+    const told: unknown[] = [];
+    frontier.on("failed", (views) => told.push(...views));
+    frontier.push(SEED);
+    frontier.poll()?.done({ found: [DEAD] });
+    frontier.poll()?.fail("not there", { status: 404 });
+    const reason = "not there";
+    expect(told).toEqual([expect.objectContaining({ url: DEAD, reason, failure: FAILURE })]);
+    await frontier.close();
+  });
+
   it("keeps what the frontier decided where nobody gave a reason", async () => {
     const clock = createVirtualClock(0);
     const frontier = await openFrontier({ clock, leaseMs: 10, defaults: { maxAttempts: 1 } });
