@@ -126,6 +126,19 @@ describe("outrider answers", () => {
     expect(elsewhere.out).toMatch(/scope +127.0.0.1\n/);
   });
 
+  it("every command about a directory takes it as --dir too, and one alone", async () => {
+    for (const name of ["stats", "peek", "failed", "visited", "requeue", "verify", "compact"]) {
+      const word = await outrider(name, directory, "--json");
+      const flag = await outrider(name, "--dir", directory, "--json");
+      expect([name, flag.code, flag.err]).toEqual([name, 0, word.err]);
+      const both = await outrider(name, directory, "--dir", directory);
+      expect([both.code, both.err]).toEqual([2, expect.stringContaining("one directory too many")]);
+    }
+    const file = join(folder, "export.jsonl");
+    expect((await outrider("export", "--dir", directory, "--out", file)).code).toBe(0);
+    expect(readFileSync(file, "utf8")).toContain(`${home}/gone`);
+  });
+
   it("peek says why it shows one of many", async () => {
     const list = join(folder, "urls.txt");
     writeFileSync(list, ["# a list", "", "/1", "/2", "/3"].map((each) => home + each).join("\n"));
@@ -159,7 +172,12 @@ describe("flags of everyday use", () => {
     await outrider("import", dir, list);
     const { code, err } = await outrider("crawl", "--dir", dir, ...QUICK);
     expect(code).toBe(2);
-    expect(err).toContain("--scope: undefined (expected: domains, or 'any'");
+    expect(err).toContain("--scope: missing (expected: domains, or 'any'");
+    // Scopes that are made of URLs are of none here.
+    for (const flag of ["--same-host", "--same-domain", "--path-prefix"]) {
+      const refused = await outrider("crawl", "--dir", dir, ...QUICK, flag);
+      expect([refused.code, refused.err]).toEqual([2, expect.stringContaining(`${flag}: no URL`)]);
+    }
     const named = await outrider("crawl", "--dir", dir, ...QUICK, "--scope", "127.0.0.1", "--json");
     expect(JSON.parse(named.out)).toMatchObject({ pages: 2 });
   });

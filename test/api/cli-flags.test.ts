@@ -227,6 +227,18 @@ describe("a flag of outrider crawl, as the site sees it", () => {
     expect(io.text.err + io.text.out).not.toContain("\x1b");
   });
 
+  it.each([
+    [["--same-host"], /^scope +a\.test alone$/m],
+    [["--path-prefix"], /^scope +https:\/\/a\.test\/docs\/$/m],
+    [["--scope", "any"], /^scope +the whole web$/m],
+    [["--include", "/docs/**"], /^links +those like \/docs\/\*\* alone$/m],
+    [["--exclude", "*.pdf", "--exclude", "*.zip"], /^links +none like \*\.pdf \*\.zip$/m],
+  ])("--dry-run says what %j means", async (flags, row) => {
+    const io = createFakeIo(undefined);
+    expect(await runCommand(["crawl", "https://a.test/docs/x", ...flags, "--dry-run"], io)).toBe(0);
+    expect(io.text.out).toMatch(row);
+  });
+
   it("--dry-run with a directory makes none", async () => {
     await using site = await openSite([]);
     const dir = join(folder, "dry");

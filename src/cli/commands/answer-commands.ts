@@ -8,7 +8,14 @@
 import { existsSync } from "node:fs";
 import { crawlLogOf } from "../../crawl.ts";
 import type { RecordView } from "../../index.ts";
-import { chosenFrontierOf, COMMON, FILTER, filterOf, openChosen } from "./chosen-frontier.ts";
+import {
+  chosenFrontierOf,
+  COMMON,
+  DIRECTORY,
+  FILTER,
+  filterOf,
+  openChosen,
+} from "./chosen-frontier.ts";
 import { type Flag, type Parsed, UsageError } from "../flags.ts";
 import { EXIT_OK, type Io } from "../io.ts";
 import { momentText, whole } from "../output/number-text.ts";
@@ -16,7 +23,6 @@ import { failedText } from "../output/outcome-text.ts";
 import { lineText } from "../output/terminal-text.ts";
 import { linesOfFile } from "./transfer-files.ts";
 
-const DIRECTORY: Flag = { name: "dir", value: "<dir>", text: "the directory, in place of a word" };
 const LISTED: readonly Flag[] = [
   { name: "csv", text: "as CSV, with a head" },
   { name: "max", value: "<n>", kind: "whole", text: "at most so many" },
@@ -43,7 +49,7 @@ interface Row {
 }
 
 export async function failedCommand(args: Parsed, io: Io): Promise<number> {
-  await using frontier = await openChosen(await chosenFrontierOf(withDirectory(args), "failed"), {
+  await using frontier = await openChosen(await chosenFrontierOf(args, "failed"), {
     readOnly: true,
   });
   const wanted = args.text("reason");
@@ -74,7 +80,6 @@ function failedLine({ url, reason, at, foundOn, attempts }: Row): string {
 }
 
 export async function visitedCommand(args: Parsed, io: Io): Promise<number> {
-  const given = withDirectory(args);
   const columns = ["url", "outcome", "reason", "status", "bytes", "latencyMs", "at", "depth"];
   const listLog = async (log: string): Promise<number> => {
     if (!existsSync(log)) throw new UsageError(`--log: ${log}: no such file`);
@@ -84,7 +89,7 @@ export async function visitedCommand(args: Parsed, io: Io): Promise<number> {
   };
   const asked = args.text("log");
   if (asked !== undefined) return listLog(asked);
-  const chosen = await chosenFrontierOf(given, "visited");
+  const chosen = await chosenFrontierOf(args, "visited");
   if (chosen.options.records !== "full") {
     const log = crawlLogOf(chosen.directory, chosen.name);
     if (log !== undefined) return listLog(log);
@@ -154,12 +159,6 @@ async function list(args: Parsed, io: Io, { columns, rows, line }: Listed): Prom
 function cell(value: string | number | undefined): string {
   const text = String(value ?? "");
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
-
-/** The directory is a word or a flag. */
-export function withDirectory(args: Parsed): Parsed {
-  const directory = args.text("dir");
-  return directory === undefined ? args : { ...args, words: [directory] };
 }
 
 function momentOf(atMs: number | undefined): string | undefined {

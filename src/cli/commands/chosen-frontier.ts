@@ -16,6 +16,11 @@ export const COMMON: readonly Flag[] = [
   { name: "preset", value: "<name>", text: "a preset's options" },
   { name: "json", text: "the last line of standard output is one JSON object" },
 ];
+export const DIRECTORY: Flag = {
+  name: "dir",
+  value: "<dir>",
+  text: "the directory, in place of a word",
+};
 export const FILTER: readonly Flag[] = [
   { name: "rule", value: "<id>", text: "of this rule alone" },
   { name: "host", value: "<host>", text: "of this host alone" },
@@ -39,8 +44,7 @@ export async function chosenFrontierOf(
   command: string,
   mayMake = false,
 ): Promise<ChosenFrontier> {
-  const [directory] = args.words;
-  if (directory === undefined) throw new UsageError(`${command}: no directory`);
+  const directory = directoryOf(args, command);
   const name = args.text("name");
   const isThere = isDirectory(directory);
   const isElse = !isThere && existsSync(directory);
@@ -55,6 +59,17 @@ export async function chosenFrontierOf(
   const missing = isGiven ? [] : (stored?.missing ?? []);
   const { owner } = stored ?? {};
   return { directory, name, options, missing, exists: stored !== undefined, owner };
+}
+
+/** The directory is a word or a flag. */
+function directoryOf({ words: [word], ...args }: Parsed, command: string): string {
+  const flag = args.text("dir");
+  if (flag !== undefined && word !== undefined) {
+    throw new UsageError(`${command}: ${word}: one directory too many (expected: --dir alone)`);
+  }
+  const directory = flag ?? word;
+  if (directory === undefined) throw new UsageError(`${command}: no directory`);
+  return directory;
 }
 
 /** Opens the chosen frontier. A copy needs no store of whole records. */

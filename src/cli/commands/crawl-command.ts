@@ -11,9 +11,17 @@ import { canonicalize } from "../../index.ts";
 import { storedOptions } from "../../tools.ts";
 import { dryRun } from "./dry-run.ts";
 import { type Parsed, parseFlags, UsageError } from "../flags.ts";
-import { CRAWL_FLAGS, crawlOptionsOf, HIDDEN, lineOfConfig, seedsOfFile } from "./crawl-flags.ts";
+import {
+  CRAWL_FLAGS,
+  crawlOptionsOf,
+  HIDDEN,
+  lineOfConfig,
+  SCOPE_FLAGS,
+  seedsOfFile,
+} from "./crawl-flags.ts";
 import { linesOfFile } from "./transfer-files.ts";
 import type { Io } from "../io.ts";
+import { scopeText } from "../output/outcome-text.ts";
 import { readRules, watchRules } from "./rules-file.ts";
 import { runCrawl } from "./run-crawl.ts";
 
@@ -38,6 +46,10 @@ export async function crawlCommand(
   if (seeds.length === 0 && directory === undefined) throw new UsageError("crawl: no URL");
   const rulesPath = args.text("rules");
   const options = crawlOptionsOf(args, seeds);
+  const word = SCOPE_FLAGS.find((name) => args.has(name));
+  if (word !== undefined && seeds.length === 0) {
+    throw new UsageError(`--${word}: no URL that it is of (expected: URLs, or --scope <domain>)`);
+  }
   if (options.auth !== undefined && seeds.length === 0) {
     throw new UsageError("--auth: no URL that it is for (expected: a URL beside it)");
   }
@@ -86,12 +98,13 @@ export async function crawlCommand(
 /** What became of the scope of a directory that goes on. */
 function scopeWords({ domains, joined, left }: ScopeChange): string {
   if (domains === "any") return "scope: the whole web from now on";
+  const [joins, leaves] = [scopeText(joined), left.map((each) => scopeText([each])).join(", ")];
   const here = domains.filter((domain) => !joined.includes(domain));
   if (left.length === 0) {
-    const before = here.length === 0 ? "the rules that stand there" : here.join(" ");
-    return `scope: ${joined.join(" ")} beside ${before}`;
+    const before = here.length === 0 ? "the rules that stand there" : scopeText(here);
+    return `scope: ${joins} beside ${before}`;
   }
-  return `scope: ${domains.join(" ")} alone; what is pending elsewhere fails: ${left.join(", ")}`;
+  return `scope: ${scopeText(domains)}, and nothing else; what is pending elsewhere fails: ${leaves}`;
 }
 
 /** A word as a URL: what has no scheme is a host, or a host and a path. */

@@ -180,7 +180,7 @@ function outputOf(args: Parsed): Pick<CrawlOptions, "items" | "warc" | "types"> 
   return { warc: output, types: "any", ...(items === undefined ? {} : { items }) };
 }
 
-const SCOPE_FLAGS = ["same-host", "same-domain", "path-prefix"] as const;
+export const SCOPE_FLAGS = ["same-host", "same-domain", "path-prefix"] as const;
 
 /** The scope from its flags, of which at most one may be given. */
 function scopeOf(args: Parsed): CrawlOptions["scope"] {

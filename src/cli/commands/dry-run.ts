@@ -3,7 +3,7 @@ import { isIP } from "node:net";
 import { type CrawlOptions, isPublicAddress, planCrawl, type PlannedSeed } from "../../crawl.ts";
 import { EXIT_OK, type Io } from "../io.ts";
 import { table } from "../output/number-text.ts";
-import { refusedText } from "../output/outcome-text.ts";
+import { refusedText, scopeText } from "../output/outcome-text.ts";
 
 export async function dryRun(io: Io, options: CrawlOptions, isJson: boolean): Promise<number> {
   const plan = await planCrawl(options);
@@ -12,11 +12,16 @@ export async function dryRun(io: Io, options: CrawlOptions, isJson: boolean): Pr
     return EXIT_OK;
   }
   const { scope, allowPrivate, directory } = plan;
+  const patterns = [
+    ...(options.include === undefined ? [] : [`those like ${options.include.join(" ")} alone`]),
+    ...(options.exclude === undefined ? [] : [`none like ${options.exclude.join(" ")}`]),
+  ];
   io.out(
     table(
       [
         ...plan.seeds.map((seed) => ["seed", wordsOf(seed, allowPrivate)] as const),
-        ["scope", scope === "any" ? "the whole web" : scope.join(" ") || "as the rules say"],
+        ["scope", scopeText(scope) || "as the rules say"],
+        ...patterns.map((words) => ["links", words] as const),
         ["manners", `${plan.perHost} at a time per host, ${plan.delayMs} ms between two`],
         ["robots.txt", plan.robots ? "kept" : "not asked"],
         ["private", allowPrivate ? "permitted" : "refused"],

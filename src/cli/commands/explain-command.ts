@@ -31,9 +31,7 @@ export async function explainCommand(args: Parsed, io: Io): Promise<number> {
     );
   }
   const chosen =
-    directory === undefined
-      ? undefined
-      : await chosenFrontierOf({ ...args, words: [directory] }, "explain");
+    directory === undefined ? undefined : await chosenFrontierOf({ ...args, words: [] }, "explain");
   await using frontier =
     chosen === undefined
       ? await openFrontier(path === undefined ? {} : { rules: readRules(path).rules })

@@ -7,20 +7,29 @@
  */
 import type { Frontier } from "../../index.ts";
 import { type FileCheck, verifyDirectory } from "../../tools.ts";
-import { chosenFrontierOf, COMMON, FILTER, filterOf, openChosen } from "./chosen-frontier.ts";
+import {
+  chosenFrontierOf,
+  COMMON,
+  DIRECTORY,
+  FILTER,
+  filterOf,
+  openChosen,
+} from "./chosen-frontier.ts";
 import type { Flag, Parsed } from "../flags.ts";
 import { EXIT_FAULT, EXIT_OK, type Io } from "../io.ts";
 import { counted, momentText, whole } from "../output/number-text.ts";
 import { lineText } from "../output/terminal-text.ts";
 
-export const STATS_FLAGS = COMMON;
-export const VERIFY_FLAGS = COMMON;
-export const COMPACT_FLAGS = COMMON;
+export const STATS_FLAGS: readonly Flag[] = [DIRECTORY, ...COMMON];
+export const VERIFY_FLAGS = STATS_FLAGS;
+export const COMPACT_FLAGS = STATS_FLAGS;
 export const PEEK_FLAGS: readonly Flag[] = [
+  DIRECTORY,
   { name: "max", value: "<n>", kind: "whole", text: "how many (20)" },
   ...COMMON,
 ];
 export const REQUEUE_FLAGS: readonly Flag[] = [
+  DIRECTORY,
   { name: "reason", value: "<text>", text: "what failed with this reason, such as 'status 503'" },
   ...FILTER,
   ...COMMON,

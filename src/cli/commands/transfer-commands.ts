@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import type { RecordState } from "../../index.ts";
 import { exportFrontier, importFrontier, type ImportOptions } from "../../tools.ts";
-import { chosenFrontierOf, COMMON, FILTER, filterOf } from "./chosen-frontier.ts";
+import { chosenFrontierOf, COMMON, DIRECTORY, FILTER, filterOf } from "./chosen-frontier.ts";
 import { type Flag, type Parsed, UsageError } from "../flags.ts";
 import { EXIT_INTERRUPTED, EXIT_OK, type Io } from "../io.ts";
 import { whole } from "../output/number-text.ts";
@@ -20,6 +20,7 @@ const FORMATS = ["lines", "urls"];
 
 export const IMPORT_FLAGS = COMMON;
 export const EXPORT_FLAGS: readonly Flag[] = [
+  DIRECTORY,
   {
     name: "out",
     value: "<file>",

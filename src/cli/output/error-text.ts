@@ -78,10 +78,12 @@ function seeHelp(command: string): string {
 
 /** Turns `options.maxDepth: …` into `--depth: …` for the user; an option without a flag was in the file of --options. */
 function inFlags(message: string, flags: readonly Flag[]): string {
-  return message.replace(/^options\.([A-Za-z]+)/, (whole, name: string) => {
+  const named = message.replace(/^options\.([A-Za-z]+)/, (whole, name: string) => {
     const flag = FLAG_OF[name] ?? name.replaceAll(/[A-Z]/g, (each) => `-${each.toLowerCase()}`);
     const has = (wanted: string): boolean => flags.some((one) => one.name === wanted);
     if (has(flag)) return `--${flag}`;
     return has("options") ? `--options: ${whole}` : whole;
   });
+  // Of a flag that was not given.
+  return named.replace(/^(--[a-z-]+): undefined /, "$1: missing ");
 }

@@ -68,6 +68,12 @@ export function refusedText(reason: string): string {
   return REFUSED[reason] ?? reason;
 }
 
+/** Where a crawl stays: `=host` is one host alone. */
+export function scopeText(scope: readonly string[] | "any"): string {
+  if (scope === "any") return "the whole web";
+  return scope.map((each) => each.replace(/^=(.*)/, "$1 alone")).join(" ");
+}
+
 /** Why a request failed for good. */
 export function failedText(reason: string): string {
   const status = /^status (\d+)$/.exec(reason)?.[1];

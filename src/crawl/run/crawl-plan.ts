@@ -9,7 +9,7 @@ import { storedOptions } from "../../tools.ts";
 import { startCrawl } from "./crawl.ts";
 import type { CrawlOptions, CrawlSettings } from "./crawl-options.ts";
 import { normalizeCrawl } from "./normalize-crawl.ts";
-import { ownScope, scopeOf } from "./crawl-scope.ts";
+import { ownEntries, scopeOf } from "./crawl-scope.ts";
 
 /** A seed, and what a crawl would do with it. */
 export interface PlannedSeed {
@@ -31,7 +31,10 @@ export interface PlannedSeed {
 export interface CrawlPlan {
   /** Each seed, and what would become of it. */
   readonly seeds: PlannedSeed[];
-  /** Domains that the crawl would stay in; empty: its rules decide; `"any"`: the whole web. */
+  /**
+   * Where the crawl would stay, as the option `scope` names it, and `=example.org` for one host alone; empty: its rules decide; `"any"`: the
+   * whole web.
+   */
   readonly scope: readonly string[] | "any";
   /** Least time between two visits of a host in milliseconds. */
   readonly delayMs: number;
@@ -113,8 +116,7 @@ function plannedScope(
   if (given.rules !== undefined) return scope ?? [];
   const rules = frontier.rules();
   if (rules === undefined) return "any";
-  const own = ownScope(rules);
-  return own === undefined ? [] : (own.match?.domains ?? "any");
+  return ownEntries(rules) ?? [];
 }
 
 function present(fields: Record<string, unknown>): Record<string, unknown> {

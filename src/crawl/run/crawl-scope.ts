@@ -91,6 +91,13 @@ export function ownScope(rules: readonly Rule[]): Rule | undefined {
   return rules.find(isOwn);
 }
 
+/** What the rules that a crawl has made take, as `scope` names it, and `=host` for one host alone; undefined: it has made none. */
+export function ownEntries(rules: readonly Rule[]): readonly string[] | "any" | undefined {
+  const own = rules.filter(isOwn).map(entriesOf);
+  if (own.length === 0) return undefined;
+  return own.some((entries) => entries.length === 0) ? "any" : own.flat();
+}
+
 /** Whether a crawl has made a rule: one of the user's that goes by such a name says more than domains. */
 function isOwn({ id, match = {}, ...rest }: Rule): boolean {
   const { domains: _, hosts = [], pattern = "", ...more } = match;

@@ -35,6 +35,13 @@ describe("a plan", () => {
     ["all below a domain", { scope: ["*.Example.org"] }, ["example.org"]],
     ["a domain with its dot", { scope: [".example.net"] }, ["example.net"]],
     ["the whole web", { scope: "any" }, "any"],
+    ["hosts", { scope: "same-host" }, ["=a.example.org", "=b.example.net", "=c.example.org"]],
+    [
+      "folders",
+      { scope: "path-prefix" },
+      ["http://a.example.org/", "http://b.example.net/", "http://c.example.org/"],
+    ],
+    ["URLs", { scope: ["http://c.example.org/x"] }, ["http://c.example.org/x"]],
     ["rules", { rules: [{ id: "x", match: { pattern: "/x$" } }] }, []],
     ["rules within a scope", { rules: [{ id: "all" }], scope: ["*.example.net"] }, ["example.net"]],
   ] as ReadonlyArray<readonly [string, Partial<CrawlOptions>, unknown]>)(
