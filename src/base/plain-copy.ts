@@ -24,21 +24,24 @@ export const INSPECT: unique symbol = Symbol.for("nodejs.util.inspect.custom") a
 /** Node's function that prints a plain value. */
 export type Inspect = (value: unknown, options: object) => string;
 
-/** A lease as the console prints it: the fields of the request, without the ones that have to be computed. */
+/** A lease as the console prints it. */
 export function shownLease(
   lease: LeaseFields,
   depth: number,
   { options, inspect }: { options: object; inspect: Inspect },
 ): string {
+  return depth < 0 ? `[Lease ${lease.url}]` : `Lease ${inspect(plainLease(lease), options)}`;
+}
+
+/** What a person wants to see of a lease, in a console and as JSON: the request, without what has to be computed, and nothing internal. */
+export function plainLease(lease: LeaseFields): object {
   const { url, method, priority, handler, attempt, deliveries, host, rule, parent, data } = lease;
-  if (depth < 0) return `[Lease ${url}]`;
   const { redirects, body, headers, deadlineMs } = lease;
-  const view = {
+  return {
     url,
     ...(method === "GET" ? {} : { method }),
     ...{ host, rule, priority, depth: lease.depth, attempt, deliveries, deadlineMs },
     ...givenOf({ handler, headers, body, data, parent }),
     ...(redirects === 0 ? {} : { redirects }),
   };
-  return `Lease ${inspect(view, options)}`;
 }

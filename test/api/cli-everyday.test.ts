@@ -1,6 +1,6 @@
 /** More of everyday use by the command line: scope words, standard input, time limit, bodies, secrets, what failed, workers, a running owner. */
 import { spawn } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -21,7 +21,10 @@ const PAGES: Record<string, string> = {
   "/a.pdf": "pdf",
 };
 const seen: string[] = [];
+const heads: [url: string, own: Record<string, unknown>][] = [];
 const server = createServer(({ url = "", headers }, response) => {
+  const own = ["x-team", "x-job", "authorization"].filter((name) => headers[name] !== undefined);
+  heads.push([url, Object.fromEntries(own.map((name) => [name, headers[name]]))]);
   if (url !== "/robots.txt") seen.push(`${headers.host?.split(":")[0]}${url}`);
   const page = PAGES[url];
   response.writeHead(page === undefined ? 404 : 200, { "content-type": "text/html" });
@@ -146,6 +149,76 @@ describe("where a crawl goes", () => {
     const bodies = readdirSync(at("bodies")).filter((name) => name.startsWith("index"));
     const saved = bodies.flatMap((name) => linesOf(join(at("bodies"), name)));
     expect(saved.map(({ url }) => url).toSorted()).toEqual(paths.map((path) => home + path));
+  });
+});
+
+describe("on worker threads", () => {
+  const threads = ["--threads", "2", ...QUICK];
+
+  it("a file of flags holds: scope, header, password, order, items, report, a line a visit", async () => {
+    const at = (name: string): string => join(folder, `config-${name}`);
+    const flags = {
+      ...{ urls: [`${home}/`], threads: 2, "allow-private": true, delay: 0, "same-host": true },
+      ...{ header: ["X-Team: spiders", "X-Job: 7"], auth: "me:secret", traversal: "depth-first" },
+      ...{ output: at("items.csv"), report: at("report.html"), exclude: ["*.pdf"] },
+      ...{ verbose: true, "no-progress": true },
+    };
+    writeFileSync(at("flags.json"), JSON.stringify(flags));
+    heads.length = 0;
+    const { code, stderr } = await runNode([program, "crawl", "--config", at("flags.json")]);
+    expect(code).toBe(0);
+    const pages = ["/", "/docs/", "/docs/a", "/docs/b"];
+    expect(stderr.match(/^(done {2}200|failed {2}404) .*$/gm)).toHaveLength(5);
+    const authorization = `Basic ${Buffer.from("me:secret").toString("base64")}`;
+    expect(heads).toHaveLength(6);
+    for (const [path, head] of heads) {
+      // Of robots.txt a name and a password are none of the pages'.
+      const own = path === "/robots.txt" ? {} : { authorization };
+      expect([path, head]).toEqual([path, { "x-team": "spiders", "x-job": "7", ...own }]);
+    }
+    const files = readdirSync(folder).filter((name) => /^config-items-t\d+\.csv$/.test(name));
+    const rows = files.flatMap((name) => {
+      const [head, ...lines] = readFileSync(join(folder, name), "utf8").trimEnd().split("\n");
+      expect(head).toMatch(/^url,status,depth,/);
+      return lines.map((line) => line.split(",")[0]);
+    });
+    expect(rows.toSorted()).toEqual(pages.map((path) => home + path));
+    expect(readFileSync(at("report.html"), "utf8")).toContain("404 not found");
+  });
+
+  it("--sitemap-only visits what the sitemap lists; --max-time ends it; --fail-on has its exit code", async () => {
+    PAGES["/sitemap.xml"] = `<urlset><url><loc>${home}/docs/a</loc></url></urlset>`;
+    seen.length = 0;
+    const listed = await runNode([
+      program,
+      "crawl",
+      `${home}/`,
+      ...threads,
+      "--sitemap-only",
+      "-q",
+    ]);
+    expect([listed.code, seen.toSorted()]).toEqual([
+      0,
+      ["127.0.0.1/docs/a", "127.0.0.1/sitemap.xml"],
+    ]);
+    const timed = ["--delay", "60000", "--max-time", "1s", "--log-format", "json", "--json"];
+    const ended = await runNode([program, "crawl", `${home}/`, ...threads, ...timed]);
+    expect([ended.code, JSON.parse(ended.stdout)]).toEqual([
+      0,
+      expect.objectContaining({ reason: "max-time" }),
+    ]);
+    for (const line of ended.stderr.trimEnd().split("\n"))
+      expect(JSON.parse(line)).toBeTypeOf("object");
+    const failing = await runNode([
+      program,
+      "crawl",
+      `${home}/`,
+      ...threads,
+      "--fail-on",
+      "failed",
+      "-q",
+    ]);
+    expect([failing.code, failing.stdout]).toEqual([3, ""]);
   });
 });
 

@@ -52,4 +52,5 @@ export function sendsAndDies(_lease, context) {
 /** Sends what a console would show of its lease. */
 export function shows(lease, context) {
   context.send(inspect(lease));
+  context.send(JSON.stringify(lease));
 }

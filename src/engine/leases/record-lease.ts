@@ -4,7 +4,7 @@
  */
 import type { GroupHold, HandOut } from "../../frontier/scheduling/hand-out.ts";
 import type { NormalPolicy } from "../../url/keys/key-policy.ts";
-import { INSPECT, type Inspect, shownLease } from "../../base/plain-copy.ts";
+import { INSPECT, type Inspect, plainLease, shownLease } from "../../base/plain-copy.ts";
 import { hostOfUrl } from "../../url/parsing/host-of-url.ts";
 import type { Outcome } from "../../frontier/rules/rule-policy.ts";
 import type { Verdict } from "../../frontier/admission/verdicts.ts";
@@ -134,6 +134,11 @@ export class RecordLease implements Lease, HandOut {
   /** What `console.log` shows. */
   [INSPECT](depth: number, options: object, inspect: Inspect): string {
     return shownLease(this, depth, { options, inspect });
+  }
+
+  /** What a log of JSON shows. @internal */
+  toJSON(): object {
+    return plainLease(this);
   }
 }
 

@@ -1,5 +1,5 @@
 /** ThreadLease: a lease of a frontier that another thread owns. Its methods are made from the list of those that cross. */
-import { INSPECT, type Inspect, shownLease } from "../../base/plain-copy.ts";
+import { INSPECT, type Inspect, plainLease, shownLease } from "../../base/plain-copy.ts";
 import type { AsyncLease } from "../types/async-frontier.ts";
 import type { CallChannel } from "./call-channel.ts";
 import { type Crossing, LEASE_METHODS } from "./thread-methods.ts";
@@ -33,6 +33,11 @@ export class ThreadLease {
   /** What `console.log` shows. */
   [INSPECT](depth: number, options: object, inspect: Inspect): string {
     return shownLease(this as never, depth, { options, inspect });
+  }
+
+  /** What a log of JSON shows. @internal */
+  toJSON(): object {
+    return plainLease(this as never);
   }
 
   /** The owner answers with the deadline too, unless it has forgotten the lease. */

@@ -1,7 +1,7 @@
 /** WorkerLease: a lease in a worker's thread. The owner decides later, so its methods return nothing. */
 import type { Outcome, RetryOptions } from "../../base/argument-checks.ts";
 import type { LeaseFields, LeaseResult, RedirectChange } from "../../base/request-types.ts";
-import { INSPECT, type Inspect, shownLease } from "../../base/plain-copy.ts";
+import { INSPECT, type Inspect, plainLease, shownLease } from "../../base/plain-copy.ts";
 import { hostOfUrl } from "../../url/parsing/host-of-url.ts";
 import type { LeaseExtras } from "../protocol/lease-message.ts";
 import { unpack } from "../protocol/message-values.ts";
@@ -164,5 +164,10 @@ export class WorkerLease<Data = unknown> implements LeaseFields<Data>, Disposabl
   /** What `console.log` shows. @internal */
   [INSPECT](depth: number, options: object, inspect: Inspect): string {
     return shownLease(this, depth, { options, inspect });
+  }
+
+  /** What a log of JSON shows. @internal */
+  toJSON(): object {
+    return plainLease(this);
   }
 }

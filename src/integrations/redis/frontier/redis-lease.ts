@@ -8,7 +8,7 @@ import {
   type RetryOptions,
 } from "../../../base/argument-checks.ts";
 import { misuse } from "../../../base/errors.ts";
-import { INSPECT, type Inspect, shownLease } from "../../../base/plain-copy.ts";
+import { INSPECT, type Inspect, plainLease, shownLease } from "../../../base/plain-copy.ts";
 import type { LeaseResult, RedirectChange } from "../../../base/request-types.ts";
 import { DONE_LATE, doneResult } from "../../../engine/intake/push-result.ts";
 import { readRequest } from "../../../engine/intake/request-fields.ts";
@@ -235,6 +235,11 @@ export class RedisLease {
   /** What `console.log` shows. */
   [INSPECT](depth: number, options: object, inspect: Inspect): string {
     return shownLease(this as never, depth, { options, inspect });
+  }
+
+  /** What a log of JSON shows. @internal */
+  toJSON(): object {
+    return plainLease(this as never);
   }
 
   /** Ends it without links, with others. */

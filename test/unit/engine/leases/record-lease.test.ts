@@ -44,10 +44,25 @@ it("a console shows the request of a lease and nothing of its inside", async () 
   await frontier.close();
 });
 
+it("as JSON it is the same, for a log", async () => {
+  const frontier = await openFrontier({ clock: createVirtualClock(0), leaseMs: 1 });
+  frontier.push(REQUEST);
+  const request = { url: PAGE, host: "a.example", rule: "default", priority: 3, depth: 0 };
+  expect(JSON.parse(JSON.stringify(frontier.poll()))).toEqual({
+    ...{ ...request, attempt: 1, deliveries: 1, deadlineMs: 1, data: { from: "test" } },
+  });
+  await frontier.close();
+});
+
 it("the same through a thread and in a worker", async () => {
   const frontier = await openFrontierThread();
   await frontier.push(REQUEST);
-  expect(shown(inspect(await frontier.poll()))).toBe(EXPECTED);
+  const lease = await frontier.poll();
+  expect(shown(inspect(lease))).toBe(EXPECTED);
+  expect(JSON.parse(JSON.stringify(lease))).toEqual({
+    ...{ url: PAGE, host: "a.example", rule: "default", priority: 3, depth: 0, attempt: 1 },
+    ...{ deliveries: 1, deadlineMs: lease?.deadlineMs, data: { from: "test" } },
+  });
   await frontier.close();
   const handler = new URL("../../../support/page-visit.mjs", import.meta.url);
   await withPool({ pool: { handler, threads: 1 } }, async (rig) => {
@@ -57,7 +72,12 @@ it("the same through a thread and in a worker", async () => {
     await rig.pool.run();
     const lines = EXPECTED.split("\n");
     lines.splice(-2, 0, "  handler: 'shows',");
-    expect(heard).toEqual([lines.join("\n")]);
+    expect(heard[0]).toBe(lines.join("\n"));
+    expect(JSON.parse(String(heard[1]))).toEqual({
+      ...{ url: PAGE, host: "a.example", rule: "default", priority: 3, depth: 0, attempt: 1 },
+      ...{ deliveries: 1, deadlineMs: expect.any(Number), handler: "shows" },
+      data: { from: "test" },
+    });
   });
 });
 
