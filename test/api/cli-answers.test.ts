@@ -91,6 +91,29 @@ describe("outrider answers", () => {
     expect((await outrider("failed", directory, "--csv", "--json")).code).toBe(2);
   });
 
+  it("failed lists all of them, where the summary holds the last hundred and says so", async () => {
+    PAGES["/many/"] = Array.from({ length: 150 }, (_, at) => `<a href="/many/${at}">x</a>`).join(
+      "",
+    );
+    const [dir, report] = [join(folder, "many"), join(folder, "many.html")];
+    const argv = [
+      "crawl",
+      `${home}/many/`,
+      "--path-prefix",
+      "--dir",
+      dir,
+      "--per-host",
+      "8",
+      ...QUICK,
+    ];
+    const { out } = await outrider(...argv, "--report", report, "--json");
+    const summary = JSON.parse(out) as { failed: number; failing: unknown[] };
+    expect([summary.failed, summary.failing.length]).toEqual([150, 100]);
+    expect(readFileSync(report, "utf8")).toContain("URLs that failed, the last 100 of 150");
+    const lines = (await outrider("failed", dir, "--json")).out.trimEnd().split("\n");
+    expect(new Set(lines.map((line) => (JSON.parse(line) as { url: string }).url)).size).toBe(150);
+  });
+
   it("visited: from the log, and from full records; else it says what to do", async () => {
     const { out } = await outrider("visited", "--log", log);
     const lines = out.trimEnd().split("\n");

@@ -48,7 +48,7 @@ export async function crawlCommand(
   const options = crawlOptionsOf(args, seeds);
   const word = SCOPE_FLAGS.find((name) => args.has(name));
   if (word !== undefined && seeds.length === 0) {
-    throw new UsageError(`--${word}: no URL that it is of (expected: URLs, or --scope <domain>)`);
+    throw new UsageError(`--${word}: no URL to take it from (expected: URLs, or --scope <domain>)`);
   }
   if (options.auth !== undefined && seeds.length === 0) {
     throw new UsageError("--auth: no URL that it is for (expected: a URL beside it)");

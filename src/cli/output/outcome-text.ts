@@ -40,6 +40,10 @@ const FAILED: Readonly<Record<string, string>> = Object.freeze({
   protocol: "not understood as HTTP",
   budget: "host's budget used up",
   "no-rule": "no rule takes it any more",
+  attempts: "no attempt is left",
+  expired: "not finished in time",
+  deliveries: "handed out too often",
+  "host-gave-up": "its host failed too often",
 });
 
 const STATUS: Readonly<Record<string, string>> = Object.freeze({

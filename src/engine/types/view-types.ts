@@ -46,7 +46,8 @@ export interface FailureView {
   readonly status?: number;
   /**
    * URL of the page that it was found on. Missing for seeds and for URLs over 2,000 characters. Kept for the pages
-   * whose links were admitted last, 2 to 4 MiB of URLs, and stored at each snapshot and at `close`.
+   * whose links were admitted last, 2 to 4 MiB of URLs, over restarts and kills too; with durability `"sync"` a kill
+   * may lose the last 2 KiB of them.
    */
   readonly foundOn?: string;
 }
