@@ -127,23 +127,26 @@ describe("a flag of outrider crawl, as the site sees it", () => {
     expect(site.asked).toEqual([]);
   });
 
-  it.each([0, 2])("--allow-private is named by what failed without it (%i threads)", async (count) => {
-    await using site = await openSite([]);
-    const directory = join(folder, `private-${count}`);
-    const io = createFakeIo(undefined);
-    const argv = ["crawl", site.url, "--dir", directory, "--delay", "0", "--threads", `${count}`];
-    expect(await runCommand(argv, io)).toBe(3);
-    expect(io.text.out).toMatch(
-      /^failed +1 page: 1 private address, refused without --allow-private$/m,
-    );
-    const told = createFakeIo(undefined);
-    expect(await runCommand(["failed", directory], told)).toBe(0);
-    expect(told.text.out).toMatch(/^private address, refused without --allow-private {2}http/);
-    const again = createFakeIo(undefined);
-    const requeue = ["requeue", directory, "--reason", "address", "--json"];
-    expect(await runCommand(requeue, again)).toBe(0);
-    expect(JSON.parse(again.text.out)).toEqual({ requeued: 1 });
-  });
+  it.each([0, 2])(
+    "--allow-private is named by what failed without it (%i threads)",
+    async (count) => {
+      await using site = await openSite([]);
+      const directory = join(folder, `private-${count}`);
+      const io = createFakeIo(undefined);
+      const argv = ["crawl", site.url, "--dir", directory, "--delay", "0", "--threads", `${count}`];
+      expect(await runCommand(argv, io)).toBe(3);
+      expect(io.text.out).toMatch(
+        /^failed +1 page: 1 private address, refused without --allow-private$/m,
+      );
+      const told = createFakeIo(undefined);
+      expect(await runCommand(["failed", directory], told)).toBe(0);
+      expect(told.text.out).toMatch(/^private address, refused without --allow-private {2}http/);
+      const again = createFakeIo(undefined);
+      const requeue = ["requeue", directory, "--reason", "address", "--json"];
+      expect(await runCommand(requeue, again)).toBe(0);
+      expect(JSON.parse(again.text.out)).toEqual({ requeued: 1 });
+    },
+  );
 
   it("--rules: what a rule says of depth holds, and what no rule takes is left", async () => {
     await using site = await openSite(["/in/1", "/in/2", "/out/1"]);
