@@ -90,15 +90,8 @@ export function createRuntime(
     wants: events.wants,
     record: (kind, record, reason) => {
       const view = recordView(core, record);
-      const failure = kind === "failed" ? failures.of(core, record) : undefined;
-      events.transition(
-        kind,
-        Object.assign(
-          view,
-          reason === undefined ? undefined : { reason },
-          failure === undefined ? undefined : { failure },
-        ),
-      );
+      const why = kind === "failed" ? { reason, failure: failures.of(core, record) } : { reason };
+      events.transition(kind, reason === undefined ? view : Object.assign(view, why));
     },
     failed: (record, reason) => failures.record(core, record, reason),
     failure: hooks.failure,

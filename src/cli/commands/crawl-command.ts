@@ -104,7 +104,8 @@ function scopeWords({ domains, joined, left }: ScopeChange): string {
     const before = here.length === 0 ? "the rules that stand there" : scopeText(here);
     return `scope: ${joins} beside ${before}`;
   }
-  return `scope: ${scopeText(domains)}, and nothing else; what is pending elsewhere fails: ${leaves}`;
+  const named = domains.map((domain) => domain.replace(/^=/, "")).join(" ");
+  return `scope: ${named} alone; what is pending elsewhere fails: ${leaves}`;
 }
 
 /** A word as a URL: what has no scheme is a host, or a host and a path. */
