@@ -326,6 +326,19 @@ describe("outrider visited", () => {
     await copy.close();
     expect((await outrider("visited", dir, "--csv")).out.split("\n")).toHaveLength(5);
   });
+
+  it("lists what failed in a directory of full records, with status and reason, as a log would", async () => {
+    const dir = join(folder, "full-failed");
+    const frontier = await openFrontier({ directory: dir, records: "full" });
+    frontier.pushMany(["http://a.test/1", "http://a.test/2"]);
+    frontier.poll()?.done();
+    frontier.poll()?.fail("status 404", { status: 404 });
+    await frontier.close();
+    const { out } = await outrider("visited", dir);
+    const time = "\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d UTC";
+    const rows = `^${time} {2}done {2}- {2}http://a.test/1\n${time} {2}failed {2}404 {2}http://a.test/2\n$`;
+    expect(out).toMatch(new RegExp(rows));
+  });
 });
 
 function linesOf(path: string): Array<Record<string, unknown>> {

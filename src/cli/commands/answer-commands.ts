@@ -2,7 +2,7 @@
  * Answers about single URLs of a directory: `outrider failed` and `outrider visited`. Both read a copy, also beside a crawl that runs.
  *
  *   failed    records in state `failed`, with the reason, status, time and page that the frontier keeps of the last 10,000
- *   visited   records in state `done` of a frontier with full records, or the lines of a crawl's own log (`crawl --log`):
+ *   visited   records in state `done` or `failed` of a frontier with full records, or the lines of a crawl's own log (`crawl --log`):
  *             the one that is named, or that the last crawl of the directory wrote
  */
 import { existsSync } from "node:fs";
@@ -101,15 +101,18 @@ export async function visitedCommand(args: Parsed, io: Io): Promise<number> {
   }
   await using frontier = await openChosen(chosen, { readOnly: true, records: "full" });
   const rows = function* (): Iterable<Row> {
-    const filter = { state: "done" as const, ...filterOf(args) };
-    for (const record of frontier.records(filter)) yield doneRow(record);
+    for (const state of ["done", "failed"] as const) {
+      for (const record of frontier.records({ state, ...filterOf(args) })) yield endedRow(record);
+    }
   };
   await list(args, io, { columns, rows: rows(), line: visitedLine });
   return EXIT_OK;
 }
 
-function doneRow({ url = "", times, depth, attempts }: RecordView): Row {
-  return { url, outcome: "done", at: momentOf(times?.finishedAt), depth, attempts };
+function endedRow({ state, url = "", times, failure, depth, attempts }: RecordView): Row {
+  const { reason, status } = failure ?? {};
+  const at = momentOf(times?.finishedAt ?? failure?.atMs);
+  return { url, outcome: state, reason, status, at, depth, attempts };
 }
 
 async function* rowsOfLog(path: string, host: string | undefined): AsyncIterable<Row> {

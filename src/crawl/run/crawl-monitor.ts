@@ -114,7 +114,6 @@ export class Monitor {
   visit(visit: Visit): void {
     if (visit.policy !== undefined) this.#namedCounts.policy(policyNames(visit.policy));
     this.#visits.visit(visit);
-    this.health.visit(visit);
     this.#parts.events.emit("visit", visit);
   }
 

@@ -108,6 +108,7 @@ export async function prepareCrawl(parts: CrawlPreparation): Promise<VisitContex
     onNoDownloader: parts.onNoDownloader,
     patterns: compilePatterns(patterns),
     bodies: given.saveBodies === undefined ? undefined : createBodyFolder(given.saveBodies),
+    onEnding: (visit) => monitor.health.visit(visit),
     onVisit: (visit) => monitor.visit(visit),
     onPage: (page) => monitor.page(page),
     onItem: (item, url) => events.emit("item", { item, url }),

@@ -74,6 +74,8 @@ export interface VisitContext {
   /** There is no downloader: nothing can go on until one is registered. */
   readonly onNoDownloader: () => void;
   readonly onPage: (page: VisitedPage) => void;
+  /** Before the lease has its end: it is the last moment to hold its host back. Whether a retry is another attempt is open. */
+  readonly onEnding: (visit: Visit) => void;
   readonly onVisit: (visit: Visit) => void;
   readonly onItem: (item: unknown, url: string) => void;
 }
@@ -152,38 +154,50 @@ export function textOf(cause: unknown): string {
   }
 }
 
-/** A lease that calls `onVisit` before each of its ends; after a retry, whose answer says whether there is another attempt. */
-export function withVisit(lease: VisitLease, { clock, onVisit }: VisitContext): VisitLease {
-  const tell = (
+/**
+ * A lease that calls `onEnding` and `onVisit` before each of its ends; `onVisit` after a retry, whose answer says whether there is
+ * another attempt.
+ */
+export function withVisit(
+  lease: VisitLease,
+  { clock, onEnding, onVisit }: VisitContext,
+): VisitLease {
+  const visitOf = (
     outcome: Visit["outcome"],
     answer?: Outcome,
     more?: Pick<Visit, "reason" | "policy" | "decision">,
-  ): void => {
+  ): Visit => {
     const { status, bytes, latencyMs } = answer ?? {};
     const { url, depth, parent } = lease;
-    onVisit({
+    return {
       ...{ url, outcome, atMs: clock.now(), depth },
       ...more,
       ...(status === undefined ? {} : { status }),
       ...(bytes === undefined ? {} : { bytes }),
       ...(latencyMs === undefined ? {} : { latencyMs }),
       ...(parent === undefined ? {} : { parent }),
-    });
+    };
+  };
+  const tell = (visit: Visit): void => {
+    onEnding(visit);
+    onVisit(visit);
   };
   const ends: Pick<VisitLease, "done" | "retry" | "fail" | "release" | "redirect"> = {
     done({ policy, decision, ...result }) {
-      tell("done", result.outcome, { ...(policy && { policy }), ...(decision && { decision }) });
+      const said = { ...(policy && { policy }), ...(decision && { decision }) };
+      tell(visitOf("done", result.outcome, said));
       return lease.done(result);
     },
     retry(options) {
       const { outcome, reason } = options;
+      const visit = visitOf("retried", outcome, reason === undefined ? {} : { reason });
+      onEnding(visit);
       const answer = lease.retry(options);
-      const end = answer === "failed" ? "failed" : "retried";
-      tell(end, outcome, reason === undefined ? {} : { reason });
+      onVisit(answer === "failed" ? { ...visit, outcome: answer } : visit);
       return answer;
     },
     fail(reason, outcome) {
-      tell("failed", outcome, { reason });
+      tell(visitOf("failed", outcome, { reason }));
       return lease.fail(reason, outcome);
     },
     release: () => lease.release(),

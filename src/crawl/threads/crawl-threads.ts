@@ -208,6 +208,7 @@ class CrawlThreads {
 
   #ended(peer: Peer, { url, how, page, visit, deliveries }: End): void {
     const { context, settings, onBudget } = this.#options;
+    if (visit !== undefined) context.onEnding(visit);
     if (visit?.outcome === "retried") this.#retried.take(visit, deliveries);
     else if (visit !== undefined) context.onVisit(visit);
     if (page !== undefined) context.onPage(page);

@@ -27,7 +27,7 @@ interface Thread {
   /** What is the same for every visit. */
   readonly shared: Omit<
     VisitContext,
-    "signal" | "gate" | "validators" | "cookies" | "onPage" | "onVisit"
+    "signal" | "gate" | "validators" | "cookies" | "onPage" | "onEnding" | "onVisit"
   >;
   readonly hasCookies: boolean;
   readonly channel: OwnerChannel;
@@ -50,7 +50,7 @@ export async function visitInThread(lease: WorkerLease, { signal }: HandlerConte
     ended = visited;
   };
   const about = asked(channel, hasCookies);
-  const context = { ...shared, ...about, signal, onPage, onVisit };
+  const context = { ...shared, ...about, signal, onPage, onEnding: () => {}, onVisit };
   const how = await visit(lease as VisitLease, context);
   channel.post({ kind: "end", url, how, page, visit: ended, deliveries });
 }
