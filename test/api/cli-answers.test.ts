@@ -122,6 +122,12 @@ describe("outrider answers", () => {
     const json = await outrider("visited", "--log", log, "--json", "--max", "1");
     expect(JSON.parse(json.out)).toMatchObject({ url: `${home}/`, outcome: "done", status: 200 });
     expect((await outrider("visited", directory)).out).toBe(out); // it finds the log by itself
+    // The page that it was found on, by its fingerprint.
+    const csv = (await outrider("visited", "--log", log, "--csv")).out.split("\n");
+    expect(csv[0]).toBe("url,outcome,reason,status,bytes,latencyMs,at,depth,parent");
+    const explained = await outrider("explain", `${home}/`, "--json");
+    const { fingerprint } = JSON.parse(explained.out) as { fingerprint: string };
+    expect(csv.filter((line) => line.endsWith(`,1,${fingerprint}`))).toHaveLength(csv.length - 4);
     const bare = join(folder, "bare");
     await outrider("crawl", `${home}/docs/a`, "--dir", bare, ...QUICK, "-q");
     const refused = await outrider("visited", bare);

@@ -80,7 +80,17 @@ function failedLine({ url, reason, at, foundOn, attempts }: Row): string {
 }
 
 export async function visitedCommand(args: Parsed, io: Io): Promise<number> {
-  const columns = ["url", "outcome", "reason", "status", "bytes", "latencyMs", "at", "depth"];
+  const columns = [
+    "url",
+    "outcome",
+    "reason",
+    "status",
+    "bytes",
+    "latencyMs",
+    "at",
+    "depth",
+    "parent",
+  ];
   const listLog = async (log: string): Promise<number> => {
     if (!existsSync(log)) throw new UsageError(`--log: ${log}: no such file`);
     const host = args.text("host");
@@ -109,10 +119,11 @@ export async function visitedCommand(args: Parsed, io: Io): Promise<number> {
   return EXIT_OK;
 }
 
-function endedRow({ state, url = "", times, failure, depth, attempts }: RecordView): Row {
+function endedRow(record: RecordView): Row {
+  const { state, url = "", times, failure, depth, attempts, parent } = record;
   const { reason, status } = failure ?? {};
   const at = momentOf(times?.finishedAt ?? failure?.atMs);
-  return { url, outcome: state, reason, status, at, depth, attempts };
+  return { url, outcome: state, reason, status, at, depth, attempts, parent };
 }
 
 async function* rowsOfLog(path: string, host: string | undefined): AsyncIterable<Row> {
