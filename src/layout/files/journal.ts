@@ -42,7 +42,7 @@
  *   EPOCH          1 bytes of the name, the name: the epoch of the members that follow, in this frame
  *   MEMBER         1–2 identity
  *   CLEARED        nothing: everything before it is gone, except the notes
- *   VOLATILE       1 kind of a transition of a volatile record, which is never written
+ *   VOLATILE       1 kind of a transition of a volatile record, which is never written; UNSEEN: it is forgotten
  */
 export const JOURNAL_MAGIC = 0x4c4a524f;
 export const JOURNAL_VERSION = 2;

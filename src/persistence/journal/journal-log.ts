@@ -21,6 +21,7 @@ import {
 } from "../../frontier/records/transition-log.ts";
 import type { TransitionLog } from "../../frontier/records/transition-log.ts";
 import type { Core } from "../../frontier/core.ts";
+import { isInMemory } from "../../frontier/scheduling/spill-control.ts";
 import { isRestingValue } from "../../frontier/epochs/row-epochs.ts";
 import { finishedView, isFinishedValue } from "../../frontier/records/finished-word.ts";
 import { hostOf } from "../../frontier/records/transitions.ts";
@@ -50,7 +51,6 @@ import {
   JOURNAL_PARENT_WORDS,
   JOURNAL_UNSEEN,
   JOURNAL_UNSEEN_WORDS,
-  JOURNAL_VOLATILE,
   JOURNAL_VOLATILE_WORDS,
   JOURNAL_WAS_DONE,
   JOURNAL_WAS_FAILED,
@@ -87,6 +87,7 @@ import { dueOf, headOf, periodOfRecord, wordsOf } from "./entry-fields.ts";
 import { writeAddress, writeGroupClock, writeHost, writeHostMade } from "./host-entries.ts";
 import { memberAddress } from "../../structures/hosts/group-table.ts";
 import { dropName, forgetNames, type Names, nameRecord, openNames } from "./nameless-records.ts";
+import { volatileHead, volatileStep } from "./volatile-counts.ts";
 import { type FrameBuffer, writeBytesPadded, writeDouble, frameRoom } from "./frame-buffer.ts";
 
 /** Note of the time at which the rest of its group was logged; written only for a listener. */
@@ -135,7 +136,7 @@ export class JournalLog implements TransitionLog {
   timeNoted = Number.NaN;
   /** An entry was written that a caller in mode `sync` waits for. */
   isUrgent = false;
-  /** Live volatile records; they are never written. */
+  /** Live volatile records (volatile-counts.ts). */
   volatileLive = 0;
   /** The set of rules whose indices are in the journal. */
   specsNoted: unknown = undefined;
@@ -157,7 +158,7 @@ export class JournalLog implements TransitionLog {
     const { store } = core;
     const flags = recordFlags(store, record);
     if ((flags & RECORD_FLAG_VOLATILE) !== 0) {
-      this.#volatile(kind);
+      this.#volatile(kind, record);
       return;
     }
     if (core.specs !== this.specsNoted) this.noteRules();
@@ -242,20 +243,31 @@ export class JournalLog implements TransitionLog {
     this.isUrgent = true;
     this.parts.onForgotten?.();
     this.parts.listener?.onAllForgotten();
-    forgetNames(this.names);
+    forgetNames(this.names, (record) => this.#volatile(JOURNAL_UNSEEN, record));
     this.parts.onBreak();
   }
 
   identityForgotten(lo: number, hi: number): void {
     this.isUrgent = true;
-    const { core, frames } = this;
+    const { core } = this;
     const value = seenFind(core.seen, lo, hi);
-    this.parts.listener?.onForgotten(lo, hi);
+    if (isInMemory(value) && this.#isVolatile(value)) {
+      // Of the record only its number is written, so that is what changes.
+      this.#volatile(JOURNAL_UNSEEN, value);
+      this.#unseen(lo, hi, JOURNAL_WAS_REMOVED);
+      return;
+    }
     let was = JOURNAL_WAS_FAILED;
     if (isRestingValue(core, value)) was = JOURNAL_WAS_DONE;
     else if (isFinishedValue(value)) {
       was = finishedView(value).isRemoved ? JOURNAL_WAS_REMOVED : JOURNAL_WAS_DONE;
     }
+    this.#unseen(lo, hi, was);
+  }
+
+  #unseen(lo: number, hi: number, was: number): void {
+    const { frames } = this;
+    this.parts.listener?.onForgotten(lo, hi);
     const at = frameRoom(frames, JOURNAL_UNSEEN_WORDS);
     const { u32 } = frames;
     u32[at] = JOURNAL_UNSEEN;
@@ -281,6 +293,11 @@ export class JournalLog implements TransitionLog {
   disowned(record: number): void {
     this.isUrgent = true;
     const { store } = this.core;
+    if (this.#isVolatile(record)) {
+      // No entry names the record; an earlier record of its identity may have finished.
+      this.#unseen(recordLo(store, record), recordHi(store, record), JOURNAL_WAS_REMOVED);
+      return;
+    }
     const at = frameRoom(this.frames, JOURNAL_DISOWNED_WORDS);
     const { u32 } = this.frames;
     u32[at] = JOURNAL_DISOWNED;
@@ -449,13 +466,18 @@ export class JournalLog implements TransitionLog {
     if (memberAddress(store, host) !== undefined) writeAddress(store, this.frames, host);
   }
 
-  /** Writes only that a volatile record began or ended, so that a resume can report how many were lost. */
-  #volatile(kind: number): void {
-    if (kind === LOG_ADMITTED) this.volatileLive++;
-    else if (kind === LOG_DONE || kind === LOG_REMOVED) this.volatileLive--;
-    else return;
+  #isVolatile(record: number): boolean {
+    return (recordFlags(this.core.store, record) & RECORD_FLAG_VOLATILE) !== 0;
+  }
+
+  /** Writes what the counters need of a volatile record, so that a resume can report how many were lost. */
+  #volatile(kind: number, record: number): void {
+    const head = volatileHead(this.core, record);
+    const step = volatileStep(kind, head);
+    if (step === undefined) return;
+    this.volatileLive += step.live;
     const at = frameRoom(this.frames, JOURNAL_VOLATILE_WORDS);
-    this.frames.u32[at] = JOURNAL_VOLATILE;
+    this.frames.u32[at] = head;
     this.frames.u32[at + 1] = kind;
     this.frames.end = at + JOURNAL_VOLATILE_WORDS;
   }

@@ -130,16 +130,20 @@ export function dropName(names: Names, record: number): void {
   tableRemove(names.table, recordLo(store, record), recordHi(store, record));
 }
 
-/** Begins a new generation: every live record, in memory or on disk, loses its identity; failed records end with the old generation. */
-export function forgetNames(names: Names): void {
+/**
+ * Begins a new generation: every live record, in memory or on disk, loses its identity; failed records end with the old generation.
+ * Calls `onVolatile` with the failed ones that no entry names.
+ */
+export function forgetNames(names: Names, onVolatile: (record: number) => void): void {
   const { core } = names;
   const noted = listRecords(core, new Set(["pending", "waiting", "leased", "failed"]));
   for (let index = 0; index < noted.count; index++) {
     const record = noted.handles[index] as number;
     const flags = recordFlags(core.store, record);
-    if ((flags & RECORD_FLAG_VOLATILE) !== 0) continue;
     const isFailed = recordState(core.store, record) === RECORD_FAILED;
-    if ((flags & RECORD_FLAG_NO_IDENTITY) === 0) {
+    if ((flags & RECORD_FLAG_VOLATILE) !== 0) {
+      if (isFailed) onVolatile(record);
+    } else if ((flags & RECORD_FLAG_NO_IDENTITY) === 0) {
       if (!isFailed) nameRecord(names, record);
     } else if (isFailed) dropName(names, record);
   }

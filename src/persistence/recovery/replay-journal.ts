@@ -189,7 +189,7 @@ function applyEntry(replay: Replay): void {
       break;
     case JOURNAL_VOLATILE:
       take(replay, JOURNAL_VOLATILE_WORDS);
-      applyVolatile(restoration, words[at + 1] as number);
+      applyVolatile(restoration, words[at + 1] as number, words[at] as number);
       break;
     case JOURNAL_UNSEEN:
       applyUnseen(replay);

@@ -3,7 +3,6 @@
  * replay-journal.ts replays the entries about records; its invariants hold here too.
  */
 import { memoryFull } from "../../base/errors.ts";
-import { LOG_ADMITTED, LOG_DONE, LOG_REMOVED } from "../../frontier/records/transition-log.ts";
 import {
   JOURNAL_CLEARED,
   JOURNAL_DISOWNED_WORDS,
@@ -28,7 +27,6 @@ import { memberFree } from "../../structures/hosts/group-table.ts";
 import { hostForget } from "../../structures/hosts/host-table.ts";
 import {
   RECORD_FAILED,
-  RECORD_LEASED,
   RECORD_FLAG_NO_IDENTITY,
   RECORD_RESTING,
   recordFlags,
@@ -38,12 +36,13 @@ import {
 } from "../../structures/records/record.ts";
 import { seenForget, seenRemove } from "../../structures/seen/seen-set.ts";
 import { word } from "../../structures/store.ts";
-import { bytesOf, double, named, type Replay, take } from "./entry-reader.ts";
+import { bytesOf, double, type Replay, take } from "./entry-reader.ts";
 import { checkClock, checkHostDoubles, checkTurn, wrong } from "./check-fields.ts";
 import { VISITED_NOTE } from "../transfer/digest-file.ts";
 import { eachLiveRecord } from "./live-records.ts";
 import { TIME_NOTE } from "../journal/journal-log.ts";
 import { forgetSpilled, keepName, nameRecord } from "../journal/nameless-records.ts";
+import { volatileStep } from "../journal/volatile-counts.ts";
 import { packr } from "../msgpack.ts";
 import { restoreGroup, restoreHost, setRestoredAddress, setRestoredHost } from "./restore-hosts.ts";
 import {
@@ -59,9 +58,7 @@ import {
   bookForgotten,
   endGeneration,
   LEDGER,
-  rowOfLog,
   setSeen,
-  STATE_NONE,
 } from "../../frontier/records/ledger.ts";
 
 export function applyHostMade(replay: Replay): void {
@@ -133,11 +130,13 @@ export function applyDisowned(replay: Replay): void {
   const { restoration, words } = replay;
   const at = take(replay, JOURNAL_DISOWNED_WORDS);
   const { core, names } = restoration;
-  const record = named(replay, at);
-  if (record === 0) return;
-  restoration.listener?.onForgotten(words[at + 1] as number, words[at + 2] as number);
-  seenRemove(core.seen, words[at + 1] as number, words[at + 2] as number);
+  const lo = words[at + 1] as number;
+  const hi = words[at + 2] as number;
+  const record = restoredRecord(restoration, false, lo, hi);
+  restoration.listener?.onForgotten(lo, hi);
+  seenRemove(core.seen, lo, hi);
   restoration.hasForgotten = true;
+  if (record === 0) return; // earlier versions named volatile records here
   const flags = recordFlags(core.store, record) | RECORD_FLAG_NO_IDENTITY;
   setRecordFlags(core.store, record, flags);
   setRecordName(core.store, record, words[at + 3] as number, words[at + 4] as number);
@@ -213,10 +212,10 @@ function applyForgotten(restoration: Restoration): void {
   setSeen(core, 0);
 }
 
-/** Counts what happened to volatile records: only their number is logged. */
-export function applyVolatile(restoration: Restoration, kind: number): void {
-  const isNew = kind === LOG_ADMITTED;
-  if (!isNew && kind !== LOG_DONE && kind !== LOG_REMOVED) return;
-  bookEntry(restoration.core, rowOfLog(kind), isNew ? STATE_NONE : RECORD_LEASED);
-  restoration.volatileLive += isNew ? 1 : -1;
+/** Counts a step of a volatile record. */
+export function applyVolatile(restoration: Restoration, kind: number, head: number): void {
+  const step = volatileStep(kind, head);
+  if (step === undefined) return;
+  bookEntry(restoration.core, step.entry, step.from);
+  restoration.volatileLive += step.live;
 }
