@@ -10,6 +10,7 @@ import { createGenerator, EVENTS, eventsOf } from "./operations.mjs";
 import { optionsOf } from "./options.mjs";
 import { SCRATCH } from "./packages.mjs";
 import { createRandom } from "./random.mjs";
+import { withoutVolatile } from "./renames.mjs";
 import { Side } from "./side.mjs";
 
 let places = 0;
@@ -58,7 +59,8 @@ export class Lives {
   }
 
   /** Full records are written between the calls, and the order of `requeue` goes by what is written: a flush comes first. */
-  async perform(operation) {
+  async perform(given) {
+    const operation = withoutVolatile(given);
     const goesByFiles = operation.do === "requeue" || operation.do === "records";
     if (goesByFiles && this.spec.records === "full") await this.duel.perform({ do: "flush" });
     await this.duel.perform(operation);

@@ -8,6 +8,7 @@ import { Duel } from "./duel.mjs";
 import { createGenerator } from "./operations.mjs";
 import { loadPackage, oldFolder } from "./packages.mjs";
 import { createRandom, fixEntropy } from "./random.mjs";
+import { withoutVolatile } from "./renames.mjs";
 import { Side } from "./side.mjs";
 
 const { spec, seed, operations, left, isEndless } = JSON.parse(process.argv[2]);
@@ -20,7 +21,7 @@ noteTime();
 await side.open(spec, { directory: join(left, "directory") });
 const next = createGenerator(createRandom(seed), { skip: ["drain", "pause"] });
 for (let at = 0; isEndless || at < operations; at++) {
-  await duel.perform(next(duel.leases));
+  await duel.perform(withoutVolatile(next(duel.leases)));
   noteTime();
   if (isEndless && at === operations) process.stdout.write("at work\n");
 }

@@ -33,6 +33,31 @@ export const ADDED_TO_LIVE = ["data"];
 /** Methods that only the new package has: `put`, and `hostKey` among the fields of requests and leases. They are not played. */
 export const ADDED_METHODS = ["put"];
 
+/** Notes of a directory that only the new package writes: why a record failed, and where a link was found. */
+const ADDED_NOTES = /^(?:failed:|foundOn)/;
+
+/** A line of an export without them, and without the added fields of a record. */
+export function exportedLine(line) {
+  const { failure, ...row } = JSON.parse(line);
+  const notes = Object.entries(row.notes ?? {});
+  const kept = notes.filter(([name]) => !ADDED_NOTES.test(name));
+  if (failure === undefined && kept.length === notes.length) return line;
+  return JSON.stringify(
+    row.notes === undefined ? row : { ...row, notes: Object.fromEntries(kept) },
+  );
+}
+
+/**
+ * An operation on a directory without volatile records: the old package counted some of them wrong after a restart, and refused its own
+ * journal where it forgot the epoch of one that lived. In memory they are played.
+ */
+export function withoutVolatile(operation) {
+  if (Array.isArray(operation)) return operation.map(withoutVolatile);
+  if (typeof operation !== "object" || operation === null) return operation;
+  const fields = Object.entries(operation).filter(([name]) => name !== "volatile");
+  return Object.fromEntries(fields.map(([name, value]) => [name, withoutVolatile(value)]));
+}
+
 /** Calls of which only the new package reads a second argument; the old one ignored it. */
 export const LATER_ARGUMENTS = ["push", "pollMany"];
 

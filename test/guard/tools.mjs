@@ -1,6 +1,7 @@
 /** What is asked of a directory without opening it for good: both packages look at the one that the old package left. */
 import { cpSync, existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { exportedLine } from "./renames.mjs";
 import { optionsFor } from "./side.mjs";
 
 /** Both packages verify, read, export and import the old side's directory. */
@@ -38,7 +39,7 @@ export async function compareTools({ duel, sides, folder, spec }, random) {
     for await (const line of pkg.api("exportFrontier")(looked, { options: options(pkg, side) }))
       own.push(line);
     lines.push(own);
-    return own;
+    return own.map(exportedLine);
   });
   if (random.once(2) && lines.length > 0) await imports({ duel, folder, lines: lines[0], spec });
   rmSync(looked, { recursive: true, force: true });
