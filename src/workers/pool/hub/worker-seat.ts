@@ -111,6 +111,9 @@ export class Seat {
   #markedBegun = 0;
   #markedAt = 0;
   #last: number[] | undefined;
+  /** The words were written over, so that what had begun is not certain; and the lease that counts as begun then. */
+  #isUnclear = false;
+  #blamed: number | undefined;
   #cancelledAt = 0;
   /** How many checks since then have found the lane unread. */
   #looks = 0;
@@ -204,10 +207,24 @@ export class Seat {
       const last = begunOf(this.words, each);
       const isPossible = ((last - begun) | 0) >= 0 && ((sent - last) | 0) >= 0;
       this.#last.push(isPossible ? last : begun);
+      if (!isPossible) this.#isUnclear = true;
     }
+    if (this.fault !== undefined) this.#isUnclear = true;
   }
 
-  hasBegun({ priorityClass, order }: Entry): boolean {
+  /**
+   * Where a handler wrote over the words, they may hide what had begun. Then the lease that was sent first, of those without a result,
+   * counts as begun: else it would come back, and write over the memory, until no delivery is left for any lease beside it.
+   */
+  blameFirst(): void {
+    if (!this.#isUnclear) return;
+    this.#isUnclear = false;
+    const left = [...this.entries.inOrder()];
+    if (!left.some((entry) => this.hasBegun(entry))) this.#blamed = left[0]?.id;
+  }
+
+  hasBegun({ id, priorityClass, order }: Entry): boolean {
+    if (id === this.#blamed) return true;
     const begun = this.#last?.[priorityClass] ?? begunOf(this.words, priorityClass);
     return ((begun - order) | 0) > 0;
   }
