@@ -1,6 +1,8 @@
 /**
- * The special-purpose address registries of IANA for IPv4 and IPv6, copied in May 2025 (RFC 9780 is the last change), and the blocks of
- * multicast and of retired site-local addresses, which have registries of their own.
+ * The special-purpose address registries of IANA for IPv4 and IPv6, as last changed on 9 October 2025 and read again by others on 17
+ * September 2026, and the blocks of multicast and of retired site-local addresses, which have registries of their own. All 26 and 25 rows of
+ * https://www.iana.org/assignments/iana-ipv4-special-registry/iana-ipv4-special-registry-1.csv and
+ * https://www.iana.org/assignments/iana-ipv6-special-registry/iana-ipv6-special-registry-1.csv are here; compared by published copies of both.
  */
 interface SpecialBlock {
   readonly block: string;
@@ -28,6 +30,7 @@ export const SPECIAL_BLOCKS: readonly SpecialBlock[] = [
   { block: "192.31.196.0/24", name: "AS112-v4" },
   { block: "192.52.193.0/24", name: "AMT" },
   { block: "192.88.99.0/24", name: "Deprecated (6to4 Relay Anycast)" },
+  { block: "192.88.99.2/32", name: "6a44-relay anycast address" },
   { block: "192.168.0.0/16", name: "Private-Use" },
   { block: "192.175.48.0/24", name: "Direct Delegation AS112 Service" },
   { block: "198.18.0.0/15", name: "Benchmarking" },
