@@ -34,6 +34,7 @@ import { recover, type Recovered } from "../../persistence/recovery/recover.ts";
 import { STANDALONE_SERIAL } from "../../persistence/snapshot/standalone-snapshot.ts";
 import { policyId } from "../../url/keys/key-policy.ts";
 import { setVisited } from "../intake/intake-context.ts";
+import { checkNote } from "./check-notes.ts";
 import { SEED_NOTES, type SeedNotes } from "../intake/rule-seeds.ts";
 import { Durability } from "./durability.ts";
 import type { EventHub } from "../event-hub.ts";
@@ -168,6 +169,7 @@ async function openLocked(
   if (settings.from !== undefined) adoptFile(place, settings.from);
   const found = await recover({
     ...{ place, profile, make, nowMs: settings.clock.now(), listener: archive },
+    checkNote,
     pause: nextTurn,
     onProgress: (progress) => settings.onProgress?.(progress),
   }).catch((error: unknown) => {

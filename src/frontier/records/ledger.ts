@@ -284,6 +284,34 @@ export function bookAdmitted(core: Core, isDeferred: boolean, depth: number): vo
   bookDepth(core, depth, 1);
 }
 
+/**
+ * Corrects counters that do not add up to the records that are there, as only those of a forged file do; returns whether they did.
+ * What is placed is certain, so the totals follow.
+ */
+export function balanceCounters({ counters, rules }: Core): boolean {
+  const { accepted, deferred, done, failed, forgotten, pending, removed, waiting } = counters;
+  const resting = rules.reduce((sum, rule) => sum + rule.resting, 0);
+  const over = done + removed + forgotten;
+  const isWhole = [accepted, deferred, done - resting, removed, forgotten].every(isCount);
+  if (isWhole && accepted + deferred === pending + waiting + failed + over) return true;
+  const { counters: own }: Booked = { counters };
+  own.done = Math.max(countOf(done), resting);
+  own.removed = countOf(removed);
+  own.forgotten = countOf(forgotten);
+  const sum = pending + waiting + failed + own.done + own.removed + own.forgotten;
+  own.deferred = Math.min(countOf(deferred), sum);
+  own.accepted = sum - own.deferred;
+  return false;
+}
+
+function isCount(count: number): boolean {
+  return Number.isSafeInteger(count) && count >= 0;
+}
+
+function countOf(count: number): number {
+  return isCount(count) ? count : 0;
+}
+
 /** n finished identities are forgotten. Their rules are unknown unless there is only one. */
 export function bookForgotten(core: Core, n: number): void {
   bookTotal(core, LEDGER.forget, STATE_DONE, n);

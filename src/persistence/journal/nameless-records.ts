@@ -16,6 +16,7 @@ import {
   tableRemove,
   tryCreateTable,
 } from "../../structures/table/fingerprint-table.ts";
+import { assert } from "../../base/assert.ts";
 import { memoryFull } from "../../base/errors.ts";
 import type { Core } from "../../frontier/core.ts";
 import { spillBlock, spillPlaces } from "../../structures/spill/lane-spill.ts";
@@ -73,6 +74,7 @@ export function forgetSpilled(names: Names): void {
   for (const place of spillPlaces(spill)) {
     visitSpilled(spill, spillBlock(spill, place), (records) => {
       for (const record of records) {
+        assert(isNameFree(names, record, spilledValue(place)), "I2: a name is used once");
         if (!tryKeepName(names, record, spilledValue(place))) throw memoryFull();
       }
     });
@@ -89,6 +91,21 @@ export function openNames(names: Names): boolean {
 export function nameRecord(names: Names, record: number): void {
   setName(names.core, record);
   keepName(names, record);
+}
+
+/** The same for a record that is read from a file, where two may claim one place: returns false then. */
+export function tryNameRecord(names: Names, record: number): boolean {
+  setName(names.core, record);
+  if (!isNameFree(names, record, record)) return false;
+  keepName(names, record);
+  return true;
+}
+
+/** Whether no other record is found by the name that a record carries. */
+export function isNameFree(names: Names, record: number, value: number): boolean {
+  const { store } = names.core;
+  const known = namedRecord(names, recordLo(store, record), recordHi(store, record));
+  return known === 0 || known === value;
 }
 
 function setName(core: Core, record: number): void {

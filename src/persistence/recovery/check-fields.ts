@@ -2,10 +2,11 @@
  * Checks of the fields of a journal. A checksum proves that a file is as it was written, not who wrote it. Each check returns its value,
  * or throws an error that recovery treats as damage: the frame and all later ones are set aside (recover.ts, R4).
  *
- *   key        a whole number, at most 2⁵³ from zero            turn       the same; a positive one may have a fraction
+ *   key        a whole number, at most 2⁵³ from zero            turn       at most 2⁵²; a positive one may have a fraction
  *   priority   a safe integer                                   delays     −1 (not set), or at least 0 and finite
  *   due        a number that is not −∞                          counts     at least 0 and finite
  */
+import { packr } from "../msgpack.ts";
 import { InvariantError } from "../../base/errors.ts";
 import {
   RECORD_FAILED,
@@ -30,6 +31,8 @@ import {
 /** No sequence is greater; those that count from the other end begin at −2⁵². */
 const KEY_MAX = 2 ** 53;
 const TRIES_MAX = 65_535;
+/** Turns to come are greater. */
+const TURN_MAX = 2 ** 52;
 
 /** States that a record can be in after an entry of a kind; of those that are not named, any. */
 const STATES_AFTER: Readonly<Record<number, readonly number[]>> = Object.freeze({
@@ -53,6 +56,7 @@ export function checkKey(key: number): number {
 /** A host's turn: where it stands among hosts, or the place that it had before its first lease (fresh-hosts.ts). */
 export function checkTurn(turn: number): number {
   checkKey(turn > 0 ? Math.floor(turn) : turn);
+  if (turn > TURN_MAX) throw wrong(`a turn ${turn}`);
   return turn;
 }
 
@@ -109,6 +113,38 @@ export function checkHostDoubles(doubles: readonly number[]): void {
 export function checkClock(atMs: number): number {
   if (!Number.isFinite(atMs)) throw wrong(`a clock ${atMs}`);
   return atMs;
+}
+
+const TEXTS = ["m", "n", "k", "u"];
+
+/** Checks the optional part of a request, which is read again only when the record is handed out. Throws when a blob is not what the engine packs (engine/intake/request-extras.ts); an empty one holds a period alone. */
+export function checkBlob(bytes: Uint8Array): Uint8Array {
+  if (bytes.length === 0) return bytes;
+  const extras = mapOf(packr.unpack(bytes));
+  for (const name of TEXTS) {
+    if (extras[name] !== undefined && typeof extras[name] !== "string")
+      throw wrong(`a text ${name}`);
+  }
+  if (extras.b !== undefined && !(extras.b instanceof Uint8Array)) throw wrong("a body");
+  if (extras.r !== undefined && typeof extras.r !== "number") throw wrong("a count of redirects");
+  const headers = extras.h === undefined ? [] : Object.values(mapOf(extras.h));
+  if (!headers.every((value) => typeof value === "string")) throw wrong("a header");
+  return bytes;
+}
+
+function mapOf(value: unknown): Record<string, unknown> {
+  const isMap = typeof value === "object" && value !== null && !Array.isArray(value);
+  if (!isMap) throw wrong("an optional part that is no map");
+  return value as Record<string, unknown>;
+}
+
+/** A name in UTF-8 that is not empty. */
+export function checkName(bytes: Uint8Array): string {
+  const name = Buffer.from(bytes).toString("utf8");
+  if (name === "" || Buffer.compare(Buffer.from(name, "utf8"), bytes) !== 0) {
+    throw wrong("a name that is no text");
+  }
+  return name;
 }
 
 export function wrong(what: string): InvariantError {

@@ -8,7 +8,12 @@
 import { wordsOf } from "../journal/entry-fields.ts";
 import { wrong } from "./check-fields.ts";
 import { JOURNAL_NAMELESS } from "../../layout/files/journal.ts";
-import { createRestoredRecord, type Restoration, restoredRecord } from "./restore-records.ts";
+import {
+  createRestoredRecord,
+  type FramePlace,
+  type Restoration,
+  restoredRecord,
+} from "./restore-records.ts";
 
 /** A frame's words, and the position of the replay in them. */
 export interface Replay {
@@ -21,6 +26,8 @@ export interface Replay {
   entries: number;
   /** Entries that named something that is not there. */
   astray: number;
+  /** The frame that is replayed; undefined in a snapshot. */
+  place: FramePlace | undefined;
   readonly record: ReturnType<typeof createRestoredRecord>;
   readonly double: Float64Array;
   readonly halves: Uint32Array;
@@ -29,7 +36,7 @@ export interface Replay {
 export function createReplay(restoration: Restoration): Replay {
   const double = new Float64Array(1);
   const halves = new Uint32Array(double.buffer);
-  const nothing = { words: halves, bytes: new Uint8Array(0), at: 0, end: 0 };
+  const nothing = { words: halves, bytes: new Uint8Array(0), at: 0, end: 0, place: undefined };
   const record = createRestoredRecord();
   return { restoration, ...nothing, entries: 0, astray: 0, record, double, halves };
 }

@@ -34,8 +34,10 @@ import { createRecordList, appendRecord } from "../../frontier/records/record-li
 import { eachLiveRecord } from "./live-records.ts";
 import { dueOfRestored, type Restoration } from "./restore-records.ts";
 import { closeRows } from "./restore-rows.ts";
-import { sortByKey } from "./sort-by-key.ts";
+import { separateTurns } from "./restore-hosts.ts";
+import { sortApart } from "./sort-by-key.ts";
 import {
+  balanceCounters,
   bookGone,
   bookPlace,
   restoreState,
@@ -43,11 +45,16 @@ import {
   sumPlaced,
 } from "../../frontier/records/ledger.ts";
 
-/** Puts every record where its state requires, and counts the records. Leases return: pending, at their old place. */
+/**
+ * Puts every record where its state requires, and counts the records. Leases return: pending, at their old place.
+ * Counters that do not add up, and two records in one place, are corrected, and so are two hosts with one turn.
+ */
 export function placeRestored(restoration: Restoration, nowMs: number): void {
   const { core } = restoration;
   const { counters, store } = core;
   closeRows(restoration);
+  // After a spill some hosts stand in their places already.
+  if (restoration.spillAt === 0 && !separateTurns(core)) restoration.isCorrected = true;
   const pending = createRecordList();
   const failed = createRecordList();
   eachLiveRecord(core, restoration.names, (record) => {
@@ -61,15 +68,18 @@ export function placeRestored(restoration: Restoration, nowMs: number): void {
     else if (state === RECORD_RESTING) keepResting(core, record);
     else appendRecord(store, state === RECORD_FAILED ? failed : pending, record);
   });
-  for (const record of sortByKey(failed)) {
+  const failures = sortApart(core, failed);
+  for (const record of failures.handles) {
     clearLinks(core, record);
     laneInsert(store.region, core.failedLane, record);
     bookPlace(core, record, 1);
   }
-  placeRecords(core, sortByKey(pending));
+  const places = sortApart(core, pending);
+  placeRecords(core, places.handles);
   settlePlacedHosts(core, nowMs);
   sumPlaced(core);
   if (restoration.isAlone) restoration.volatileLive = restOf(counters);
+  restoration.volatileLive = Math.max(restoration.volatileLive, 0);
   bookGone(core, restoration.volatileLive); // volatile records are gone with the process
   // A filter cannot count its members: the counted admissions are used.
   if (core.seen.bloom === undefined) setSeen(core, core.seen.count);
@@ -78,6 +88,8 @@ export function placeRestored(restoration: Restoration, nowMs: number): void {
     installRules(core, core, core.version, nowMs);
   settleEpochs(restoration);
   if (restoration.hasForgotten) dropEmptyEpochs(core);
+  const isWhole = balanceCounters(core);
+  if (!isWhole || !failures.areApart || !places.areApart) restoration.isCorrected = true;
 }
 
 /**

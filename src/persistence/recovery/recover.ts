@@ -62,6 +62,8 @@ export interface RecoveryOptions {
   readonly make: (secret: Uint32Array, isCleared?: boolean) => Core;
   /** Notified again of the transitions that the journal holds. */
   readonly listener?: TransitionListener | undefined;
+  /** Throws when a note is not as a frontier writes it. */
+  readonly checkNote?: (name: string, value: Uint8Array) => void;
   /** Lets other work run. */
   readonly pause: () => Promise<void>;
   readonly onProgress: (progress: RecoveryProgress) => void;
@@ -230,12 +232,33 @@ class Run {
     }
     const restoration = this.#restoration as Restoration;
     const replay = this.#replay as Replay;
+    this.#checkNotes(restoration);
     placeRestored(restoration, nowMs);
+    if (restoration.isCorrected) {
+      const what = "invalid content: counts or places that cannot be; they were corrected";
+      this.#damage.push(damaged(segmentPath(place, last), 0, what));
+    }
     repairDirectory(place, this.#toRepair);
     return {
       ...{ restoration, secret: this.#secret, serial: last, snapshot },
       ...{ entries: replay.entries, damage: this.#damage, lost: restoration.volatileLive },
     };
+  }
+
+  /** The last note of each name counts, so only that one is checked (R4). */
+  #checkNotes({ notes, notedAt }: Restoration): void {
+    const { checkNote, place } = this.#options;
+    for (const [name, value] of notes) {
+      const at = notedAt.get(name);
+      if (at === undefined || checkNote === undefined) continue; // a snapshot's
+      const path = segmentPath(place, at.serial);
+      try {
+        contentOf(path, at.offset, () => checkNote(name, value));
+      } catch (error) {
+        if (!isDamage(error)) throw error;
+        throw new Disbelief(at.serial, at.offset, error);
+      }
+    }
   }
 
   #start(secret: Uint32Array): Restoration {
@@ -304,6 +327,7 @@ class Run {
     const believed = this.#believed?.serial === serial ? this.#believed : undefined;
     while (reader.next()) {
       if (believed !== undefined && reader.offset >= believed.offset) return believed;
+      replay.place = { serial, offset: reader.offset };
       try {
         contentOf(path, reader.offset, () => {
           replayFrame(replay, reader.words, reader.firstWord, reader.lastWord);

@@ -17,7 +17,7 @@ import { spillUsedBytes } from "../../structures/spill/lane-spill.ts";
 import { createRecordList, appendRecord } from "../../frontier/records/record-list.ts";
 import { eachLiveRecord } from "./live-records.ts";
 import type { Restoration } from "./restore-records.ts";
-import { sortByKey } from "./sort-by-key.ts";
+import { sortApart } from "./sort-by-key.ts";
 
 /** Called after each section or frame. */
 export function spillDuringRecovery(restoration: Restoration): void {
@@ -32,7 +32,9 @@ export function spillDuringRecovery(restoration: Restoration): void {
     if (recordState(store, record) !== RECORD_PENDING || recordPlace(store, record) !== 0) return;
     appendRecord(store, pending, record);
   });
-  placeRecords(core, sortByKey(pending));
+  const { handles, areApart } = sortApart(core, pending);
+  if (!areApart) restoration.isCorrected = true;
+  placeRecords(core, handles);
   spillDownTo(core, budgetBytes / 2);
   // Where hosts, or records that must stay, take most of the memory, an early next check would be in vain.
   restoration.spillAt = spillUsedBytes(spill) + budgetBytes / 4;

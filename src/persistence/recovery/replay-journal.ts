@@ -11,6 +11,7 @@ import { collected, collectEntries, makeEntries, openEntries } from "./restore-r
 import { RESTORE_ROWS_MAX } from "../../structures/records/restore-batch.ts";
 import { bytesOf, double, named, type Replay, take, takeBytes } from "./entry-reader.ts";
 import {
+  checkBlob,
   checkDeliveries,
   checkDue,
   checkFlags,
@@ -86,6 +87,8 @@ import {
   RECORD_WAITING,
   parentCreate,
   parentRelease,
+  recordBlob,
+  recordFlags,
   setRecordAgain,
   setRecordAttempt,
   setRecordDeliveries,
@@ -95,6 +98,7 @@ import {
 } from "../../structures/records/record.ts";
 import { seenSet } from "../../structures/seen/seen-set.ts";
 import {
+  checkRuleOf,
   dropRestored,
   noteKey,
   type Restoration,
@@ -120,6 +124,7 @@ export function replayFrame(replay: Replay, words: Uint32Array, at: number, end:
   replay.at = at;
   replay.end = end;
   const { restoration } = replay;
+  restoration.epoch = "";
   // A listener is called for each entry, with the record as the entry left it.
   let isBatched = restoration.listener === undefined && openEntries(restoration, words, at, end);
   while (replay.at < end) {
@@ -240,12 +245,13 @@ function applyAdmitted(replay: Replay): void {
   if ((has & JOURNAL_HAS_BLOB) !== 0) {
     const blob = take(replay, 2);
     record.maxAttempts = words[blob] as number;
-    record.blob = bytesOf(replay, words[blob + 1] as number);
+    record.blob = checkBlob(bytesOf(replay, words[blob + 1] as number));
   }
   record.text = words;
   record.textAt = takeBytes(replay, record.textLength);
   const { parent } = restoration;
   if ((has & JOURNAL_HAS_PARENT) === 0) restoration.parent = 0;
+  checkRuleOf(restoration.core, ruleOfIndex(restoration, record.rule));
   noteKey(restoration, record.key);
   if ((head & 255) === LOG_ADMITTED) {
     bookAdmitted(restoration.core, record.state === RECORD_WAITING, record.depth);
@@ -311,8 +317,12 @@ function applyMove(replay: Replay, kind: number): void {
   setRecordPriority(store, record, checkPriority(double(replay, at + 7)));
   setDueOfRestored(core, record, checkDue(double(replay, at + 9)));
   notifyListener(replay, at);
+  const period = packed >>> 16;
+  const isNameless = (recordFlags(store, record) & RECORD_FLAG_NO_IDENTITY) !== 0;
+  // A record that loses its identity keeps a period, and gets none later.
+  if (isNameless && period !== 0 && recordBlob(store, record) === 0) throw wrong("a new period");
   // Last: the record may have another handle afterwards.
-  if (keepPeriod(core, record, packed >>> 16) === 0) throw memoryFull();
+  if (keepPeriod(core, record, period) === 0) throw memoryFull();
 }
 
 /** Calls the listener as when the entry was logged. */

@@ -37,11 +37,11 @@ import {
 import { seenForget, seenRemove } from "../../structures/seen/seen-set.ts";
 import { word } from "../../structures/store.ts";
 import { bytesOf, double, type Replay, take } from "./entry-reader.ts";
-import { checkClock, checkHostDoubles, checkTurn, wrong } from "./check-fields.ts";
+import { checkClock, checkHostDoubles, checkName, checkTurn, wrong } from "./check-fields.ts";
 import { VISITED_NOTE } from "../transfer/digest-file.ts";
 import { eachLiveRecord } from "./live-records.ts";
 import { TIME_NOTE } from "../journal/journal-log.ts";
-import { forgetSpilled, keepName, nameRecord } from "../journal/nameless-records.ts";
+import { forgetSpilled, isNameFree, keepName, tryNameRecord } from "../journal/nameless-records.ts";
 import { volatileStep } from "../journal/volatile-counts.ts";
 import { packr } from "../msgpack.ts";
 import { restoreGroup, restoreHost, setRestoredAddress, setRestoredHost } from "./restore-hosts.ts";
@@ -110,6 +110,7 @@ export function applyNote(replay: Replay): void {
   const name = Buffer.from(bytesOf(replay, words[at + 1] as number)).toString("utf8");
   const value = bytesOf(replay, words[at + 2] as number);
   restoration.notes.set(name, value);
+  restoration.notedAt.set(name, replay.place);
   if (name === TIME_NOTE) restoration.timeMs = Number(packr.unpack(value));
   if (name !== "ruleIds") return;
   const ids = packr.unpack(value) as unknown;
@@ -122,7 +123,7 @@ export function applyEpoch(replay: Replay): void {
   const { restoration, words } = replay;
   const at = take(replay, JOURNAL_EPOCH_WORDS);
   const name = bytesOf(replay, words[at + 1] as number);
-  restoration.epoch = Buffer.from(name).toString("utf8");
+  restoration.epoch = checkName(name);
   restoration.joined.add(restoration.epoch);
 }
 
@@ -140,6 +141,7 @@ export function applyDisowned(replay: Replay): void {
   const flags = recordFlags(core.store, record) | RECORD_FLAG_NO_IDENTITY;
   setRecordFlags(core.store, record, flags);
   setRecordName(core.store, record, words[at + 3] as number, words[at + 4] as number);
+  if (!isNameFree(names, record, record)) throw wrong("two records of one name");
   keepName(names, record);
 }
 
@@ -173,6 +175,7 @@ export function applyPlain(restoration: Restoration, kind: number, lo: number, h
       clearRestoration(restoration);
       break;
     case JOURNAL_MEMBER: {
+      if (restoration.epoch === "") throw wrong("a member of no epoch");
       const epoch = epochOpen(core.epochs, restoration.epoch);
       if (epoch === 0 || !epochAdd(core.epochs, epoch, lo, hi)) throw memoryFull();
       break;
@@ -204,7 +207,7 @@ function applyForgotten(restoration: Restoration): void {
     } else if (recordState(store, record) === RECORD_RESTING) {
       dropRestored(restoration, record); // counted as done
     } else if ((recordFlags(store, record) & RECORD_FLAG_NO_IDENTITY) === 0) {
-      nameRecord(names, record);
+      if (!tryNameRecord(names, record)) throw wrong("two records in one place");
     }
   }
   forgetSpilled(names);

@@ -16,12 +16,13 @@ import {
   HOST_TURN_DECIDED,
   HOST_TURN_WORD,
   hostCreate,
+  hostNextBusy,
   setHostFlag,
 } from "../../structures/hosts/host-table.ts";
 import { restoreGroupClock } from "../../frontier/politeness/group-clocks.ts";
 import { memberFree, setMemberAddress } from "../../structures/hosts/group-table.ts";
 import type { Core } from "../../frontier/core.ts";
-import { setFloat, setWord } from "../../structures/store.ts";
+import { float, setFloat, setWord } from "../../structures/store.ts";
 import { hostOfHash, type Restoration } from "./restore-records.ts";
 
 const FLAGS = [HOST_HELD, HOST_STEERED, HOST_KEPT];
@@ -90,4 +91,28 @@ export function setRestoredAddress({ core }: Restoration, host: number, address:
 /** Restores the clock of a group, found by the hash of its kind and name. Its members join when records are placed. */
 export function restoreGroup(core: Core, lo: number, hi: number, readyAt: number): void {
   if (!restoreGroupClock(core, lo, hi, readyAt)) throw memoryFull();
+}
+
+/**
+ * Sets turns anew where a forged journal has one for two hosts; returns whether every host with records had its own. To be called while no
+ * host stands anywhere.
+ */
+export function separateTurns(core: Core): boolean {
+  const { hosts, store } = core;
+  const turns: number[] = [];
+  for (let host = hostNextBusy(hosts, 0); host !== 0; host = hostNextBusy(hosts, host)) {
+    turns.push(float(store, host, HOST_TURN_WORD));
+  }
+  const sorted = Float64Array.from(turns).sort();
+  if (sorted.every((turn, at) => at === 0 || turn !== sorted[at - 1])) return true;
+  const taken = new Set<number>();
+  for (let host = hostNextBusy(hosts, 0); host !== 0; host = hostNextBusy(hosts, host)) {
+    const turn = float(store, host, HOST_TURN_WORD);
+    if (taken.has(turn)) {
+      setFloat(store, host, HOST_TURN_WORD, ++core.leaseSequence);
+      setHostFlag(store, host, HOST_TURN_DECIDED, false);
+    }
+    taken.add(turn);
+  }
+  return false;
 }

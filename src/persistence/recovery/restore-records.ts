@@ -54,6 +54,12 @@ import {
 } from "../journal/nameless-records.ts";
 import { restoreState } from "../../frontier/records/ledger.ts";
 
+/** Where a frame is. */
+export interface FramePlace {
+  readonly serial: number;
+  readonly offset: number;
+}
+
 export interface Restoration {
   core: Core;
   names: Names;
@@ -67,6 +73,8 @@ export interface Restoration {
   readonly gone: { core: Core; byId: Map<string, RuleState> };
   /** The last note of each name, packed. */
   readonly notes: Map<string, Uint8Array>;
+  /** The frame of each of them; undefined: a snapshot. */
+  readonly notedAt: Map<string, FramePlace | undefined>;
   /** Live volatile records. */
   volatileLive: number;
   /** A frontier in memory does not count its volatile records: their number is what the other counts leave. */
@@ -79,6 +87,8 @@ export interface Restoration {
   readonly joined: Set<string>;
   /** Some identity was forgotten: empty epochs are dropped at the end. */
   hasForgotten: boolean;
+  /** Something that no frontier leaves was corrected: two records in one place, or counters that do not add up. */
+  isCorrected: boolean;
   /** Notified again of the transitions that are replayed. */
   listener?: TransitionListener | undefined;
   /** The time of the entries that follow. */
@@ -100,6 +110,7 @@ export function createRestoration(core: Core, remake: () => Core): Restoration {
     ...{ remake, core, names: createNames(core), ruleIds: [], rules: [], notes: new Map() },
     gone: goneOf(core),
     joined: new Set(),
+    notedAt: new Map(),
     ...{
       volatileLive: 0,
       isAlone: false,
@@ -110,6 +121,7 @@ export function createRestoration(core: Core, remake: () => Core): Restoration {
       timeMs: 0,
       epoch: "",
       hasForgotten: false,
+      isCorrected: false,
       hostLo: 0,
       hostHi: 0,
       host: 0,
@@ -295,6 +307,11 @@ export function ruleOfIndex(restoration: Restoration, index: number): RuleState 
   const rule = id === "" ? core.none : (ruleOfId(core, id) ?? goneRule(restoration, id));
   restoration.rules[index] = rule;
   return rule;
+}
+
+/** The rule of an entry that admits or moves a record: it has one. */
+export function checkRuleOf(core: Core, rule: RuleState): void {
+  if (rule === core.none) throw wrong("a record without a rule");
 }
 
 /** Rules of the core that are already gone. */

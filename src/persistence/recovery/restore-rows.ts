@@ -47,6 +47,7 @@ import {
 import { seenSlot } from "../../structures/seen/seen-set.ts";
 import { checkDue, checkFlags, checkKey, checkPriority, checkStateAfter } from "./check-fields.ts";
 import {
+  checkRuleOf,
   createRestoredRecord,
   noteKey,
   type Restoration,
@@ -158,12 +159,13 @@ export function makeEntries(restoration: Restoration): number {
   const count = collected(restoration);
   if (count === 0) return 0;
   const rows = restoration.rows as Rows;
-  const { u32, f64 } = core.store.region.views;
   for (let row = 0; row < count; row++) {
+    const { u32, f64 } = core.store.region.views; // making a gone rule may move the views
     const at = rowWords(rows.batch, row);
     const head = u32[at + RESTORE_HEAD_WORD] as number;
     const state = checkStateAfter(LOG_ADMITTED, head & STATE_MASK);
     checkFlags((head >>> 8) & 255);
+    checkRuleOf(core, ruleOfIndex(restoration, head >>> 16));
     const at64 = at >> 1;
     checkDue(f64[at64 + (RESTORE_DUE_WORD >> 1)] as number);
     checkPriority(f64[at64 + (RESTORE_PRIORITY_WORD >> 1)] as number);

@@ -2,7 +2,9 @@
  * Sorts handles by their keys: whole numbers, mostly dense and unique. Dense keys are placed directly; others are sorted in
  * radix passes of 16 bits over the range of the keys, at most four.
  */
+import type { Core } from "../../frontier/core.ts";
 import type { RecordList } from "../../frontier/records/record-list.ts";
+import { setRecordKey } from "../../structures/records/record.ts";
 
 const DIGITS = 65_536;
 /** With up to this many places for each handle, handles are placed directly. */
@@ -10,9 +12,26 @@ const DENSE = 4;
 /** Below this many handles the counting alone would cost more. */
 const SMALL = 4_096;
 
-/** Returns the handles in ascending order of their keys. May overwrite the input's arrays. */
-export function sortByKey({ handles, keys, count }: RecordList): Uint32Array {
-  if (count < SMALL) return sortFew(handles, keys, count);
+/** Sorts records. One whose place another one has, as a forged journal may have it, gets a new place after all others. */
+export function sortApart(
+  core: Core,
+  list: RecordList,
+): { handles: Uint32Array; areApart: boolean } {
+  const same: number[] = [];
+  const handles = sortByKey(list, same);
+  if (same.length === 0) return { handles, areApart: true };
+  const moved = new Set(same);
+  const sorted = [...handles.filter((record) => !moved.has(record)), ...same];
+  for (const record of same) setRecordKey(core.store, record, ++core.sequence);
+  return { handles: Uint32Array.from(sorted), areApart: false };
+}
+
+/**
+ * Returns the handles in ascending order of their keys, and notes in `same` those whose key is that of another one. May overwrite the
+ * input's arrays.
+ */
+function sortByKey({ handles, keys, count }: RecordList, same: number[]): Uint32Array {
+  if (count < SMALL) return sortFew({ handles, keys, count }, same);
   let low = Number.POSITIVE_INFINITY;
   let high = Number.NEGATIVE_INFINITY;
   for (let i = 0; i < count; i++) {
@@ -46,6 +65,9 @@ export function sortByKey({ handles, keys, count }: RecordList): Uint32Array {
     [fromHandles, toHandles] = [toHandles, fromHandles];
     [fromKeys, toKeys] = [toKeys, fromKeys];
   }
+  for (let i = 1; i < count; i++) {
+    if (fromKeys[i] === fromKeys[i - 1]) same.push(fromHandles[i] as number);
+  }
   return fromHandles;
 }
 
@@ -70,9 +92,13 @@ function digit(keys: Float64Array, index: number, low: number, unit: number): nu
   return Math.floor(((keys[index] as number) - low) / unit) % DIGITS;
 }
 
-function sortFew(handles: Uint32Array, keys: Float64Array, count: number): Uint32Array {
+function sortFew({ handles, keys, count }: RecordList, same: number[]): Uint32Array {
   const order = Array.from({ length: count }, (_, index) => index);
   order.sort((a, b) => (keys[a] as number) - (keys[b] as number));
+  for (let i = 1; i < count; i++) {
+    const index = order[i] as number;
+    if (keys[index] === keys[order[i - 1] as number]) same.push(handles[index] as number);
+  }
   return Uint32Array.from(order, (index) => handles[index] as number);
 }
 
