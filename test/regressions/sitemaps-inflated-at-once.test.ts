@@ -69,6 +69,7 @@ it.each([
     validators: { isWanted: () => false, headersFor: () => ({}) },
     limits: { maxRedirects: 0, maxRetryAfterMs: 0 },
     room: watched,
+    onEnding: () => undefined,
     onVisit: () => undefined,
     signal: new AbortController().signal,
   };
