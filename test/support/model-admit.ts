@@ -7,6 +7,7 @@
  */
 import type { SyncPolicy, SyncRequest, SyncVerdict } from "./frontier-surface.ts";
 import { epochOf, keptPeriod, makeWay, mayReplace } from "./model-epochs.ts";
+import { decideTurns } from "./model-hosts.ts";
 import { effectivePriority } from "./model-order.ts";
 import { matchRule, ruleOf } from "./model-rules.ts";
 import {
@@ -175,12 +176,12 @@ export function putRecord(
     request.depth ??= known.depth;
     const copy = modelAt(model, model.now());
     copy.options = { ...copy.options, accept: undefined as never };
-    const sought = findRecord(copy, identity as string) as ModelRecord;
-    sought.identity = undefined;
+    // One that was pushed with dedup 'record' has taken the identity from those before it.
+    for (const each of copy.records) if (each.identity === identity) each.identity = undefined;
     const foreseen = decide(copy, request, "inside");
     if (!foreseen.admitted) return answerOf(foreseen);
     if (known.state !== "removed") known.state = "forgotten";
-    known.identity = undefined;
+    for (const each of model.records) if (each.identity === identity) each.identity = undefined;
     known.againAt = 0;
   }
   const { accept } = model.options;
@@ -191,6 +192,8 @@ export function putRecord(
   if (!verdict.admitted) return answerOf(verdict);
   const made = model.records.at(-1) as ModelRecord;
   if (dueAt !== undefined) return { status: made.state };
+  // Its host is a new one of its domain, as that of a page that is to be visited.
+  decideTurns(model);
   Object.assign(made, { state: "done", attempts: 1, isKept: true });
   return { status: "done" };
 }
