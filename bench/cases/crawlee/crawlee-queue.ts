@@ -16,6 +16,17 @@ import { addAll, drainAll, openManager } from "./managers.ts";
 /** Beyond it memory storage takes minutes. */
 const MEMORY_MAX = 20_000;
 
+/** What both cases of a request queue measure. */
+export const REAL_SIZES = {
+  real: [
+    { requests: 20_000, handled: 0 },
+    { requests: 20_000, handled: 100_000 },
+    { requests: 100_000, handled: 0 },
+    { requests: 1_000_000, handled: 0 },
+  ],
+  suite: [{ requests: 20_000, handled: 0 }],
+};
+
 export const crawleeQueue: BenchCase = {
   name: "crawlee-queue",
   suite: "crawlee",
@@ -32,13 +43,7 @@ export const crawleeQueue: BenchCase = {
   target: "flat to 10⁶, and with 10⁵ handled",
   sizes: {
     smoke: [{ requests: 60, handled: 20 }],
-    real: [
-      { requests: 20_000, handled: 0 },
-      { requests: 20_000, handled: 100_000 },
-      { requests: 100_000, handled: 0 },
-      { requests: 1_000_000, handled: 0 },
-    ],
-    suite: [{ requests: 20_000, handled: 0 }],
+    ...REAL_SIZES,
   },
   rounds: 1,
   missing,

@@ -9,7 +9,7 @@
 import { type BenchCase, type Job, nowNs, numberOf, type Params } from "../../harness/case.ts";
 import { memoryNow } from "../../harness/machine.ts";
 import { loadPackage } from "../../peers/installed.ts";
-import { missing } from "./crawlee-queue.ts";
+import { missing, REAL_SIZES } from "./crawlee-queue.ts";
 import { addAll, drainAll, loadCore, openManager } from "./managers.ts";
 
 interface Basic {
@@ -37,13 +37,7 @@ export const crawleeRun: BenchCase = {
     "≥ 0.8 × the array's at 2·10⁴; at 10⁶ ≥ 0.8 × the own rate at 2·10⁴; ≥ 5 × memory storage",
   sizes: {
     smoke: [{ requests: 40, handled: 10 }],
-    real: [
-      { requests: 20_000, handled: 0 },
-      { requests: 20_000, handled: 100_000 },
-      { requests: 100_000, handled: 0 },
-      { requests: 1_000_000, handled: 0 },
-    ],
-    suite: [{ requests: 20_000, handled: 0 }],
+    ...REAL_SIZES,
   },
   rounds: 1,
   missing,

@@ -177,7 +177,7 @@ function withoutSecrets(line: readonly string[]): string[] {
   });
 }
 
-/** Whoever copies the line is told what it lacks. */
+/** Printed below the line: what has to be added before it is run. */
 function hiddenNote(line: readonly string[]): string {
   return settingsOf(line).includes(HIDDEN) ? ` (put what is hidden in place of ${HIDDEN})` : "";
 }

@@ -7,7 +7,7 @@
  * The robots gate: whether a lease may be visited now. It stands on the side that owns the frontier, so that robots.txt
  * is asked for once per origin, and a host's clock also counts that request.
  *
- *   lease ─▶ rules known? ─ yes ─▶ allowed | disallowed | unreachable, or the fault: nobody could be asked, so nothing is allowed
+ *   lease ─▶ rules known? ─ yes ─▶ allowed | disallowed | unreachable, or the fault: no server could be asked, so nothing is allowed
  *                 └─ no ─▶ fetch ─▶ crawl-delay to the host's clock ─▶ later: the lease goes back to its place
  *
  *   I1  After a fetch the host is left alone for its delay: robots.txt is a visit like any other. Rules that a process before has noted cost
@@ -19,7 +19,7 @@ import type { PolicyStatement } from "../policy/page-policy.ts";
 import type { LastingFault, Robots, RobotsRules } from "./robots-txt.ts";
 import { SITEMAP_HANDLER } from "./sitemap.ts";
 
-/** A fault: nobody could be asked for robots.txt, and nobody could be for the page. */
+/** A fault of the connection: no server could be asked for robots.txt, and none could be for the page. */
 export type GateAnswer =
   | "allowed"
   | "disallowed"

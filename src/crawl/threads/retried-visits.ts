@@ -2,18 +2,18 @@
  * How visits of worker threads end that are to be tried again: whether there is another attempt is decided by the frontier, and no worker
  * learns of it.
  *
- *   worker ── visit, `retried` ─▶ its lease has ended? ─ yes ─▶ told, by the state of its record
- *                                     └─ no ─▶ waits ── event retried | failed ─▶ told, by that
+ *   worker ── visit, `retried` ─▶ its lease has ended? ─ yes ─▶ reported, by the state of its record
+ *                                     └─ no ─▶ waits ── event retried | failed ─▶ reported, by that
  *
- *   I1  Each visit is told once; those that nothing is said of are told at the end, as they came.
+ *   I1  Each visit is reported once; one without an answer from the owner is reported at the end, as it came.
  */
 import type { Frontier } from "../../index.ts";
 import type { Visit } from "../report/visit-statistics.ts";
 
 export interface RetriedVisits {
-  /** Tells a visit, now or when it is known how it ended. */
+  /** Reports a visit, now or when it is known how it ended. */
   take(visit: Visit, deliveries: number): void;
-  /** Tells the rest, and hears no more. */
+  /** Reports the rest, and takes its listeners away. */
   close(): void;
 }
 

@@ -1,7 +1,7 @@
 /**
  * Request extras: the optional part of a request as msgpack, and back.
  *
- *   extras = { m?: method, b?: body, h?: headers, n?: handler, k?: own key, u?: own host key, d?: data, r?: redirects behind it }
+ *   extras = { m?: method, b?: body, h?: headers, n?: handler, k?: own key, u?: own host key, d?: data, r?: redirects so far }
  *
  * Only what is given is written; data comes back equal or the request is refused as unserializable: the caller that packs
  * has looked at every value before (base/serializable.ts).

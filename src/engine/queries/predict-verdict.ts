@@ -2,7 +2,7 @@
  * Predicts the verdict that a push of a request would get now, by the decision of a push (frontier/admission/decide.ts). Nothing is
  * admitted.
  *
- *   I1  `explain` and a push right behind it answer alike, as far as the user's functions answer alike twice.
+ *   I1  `explain` and a push directly after it answer alike, as far as the user's functions answer alike twice.
  */
 import { decide } from "../../frontier/admission/decide.ts";
 import { VERDICT_FULL_DISK } from "../../frontier/admission/verdicts.ts";

@@ -117,7 +117,10 @@ export function checkClock(atMs: number): number {
 
 const TEXTS = ["m", "n", "k", "u"];
 
-/** Checks the optional part of a request, which is read again only when the record is handed out. Throws when a blob is not what the engine packs (engine/intake/request-extras.ts); an empty one holds a period alone. */
+/**
+ * Checks the optional part of a request, which is read next when the record is handed out. Throws when a blob is not what the engine packs
+ * (engine/intake/request-extras.ts). An empty one holds a period alone.
+ */
 export function checkBlob(bytes: Uint8Array): Uint8Array {
   if (bytes.length === 0) return bytes;
   const extras = mapOf(packr.unpack(bytes));

@@ -242,7 +242,7 @@ function openBlock({ spill }: HostSpill, block: number): OpenBlock {
   }
 }
 
-/** Makes the host of an entry, and its records; the word behind it. */
+/** Makes the host of an entry, and its records; returns the word after the entry. */
 function openHost(spill: Spill, open: OpenBlock, block: number, at: number): number {
   const { store, words } = spill;
   const host = unpackHost(store, words, at);

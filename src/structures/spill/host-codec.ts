@@ -48,7 +48,7 @@ export function hasShortName(store: Store, host: number): boolean {
   return word(store, host, HOST_NAME_BYTES_WORD) <= SPILL_HOST_NAME_BYTES_MAX;
 }
 
-/** Writes a host behind the head of the entry at word `at`, which the caller completes; returns the word behind it. */
+/** Writes a host behind the head of the entry at word `at`, which the caller completes; returns the word after it. */
 export function packHost(store: Store, host: number, target: Uint32Array, at: number): number {
   const plain = isPlain(store, host);
   const bytes = word(store, host, HOST_NAME_BYTES_WORD);

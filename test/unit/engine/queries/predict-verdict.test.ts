@@ -1,4 +1,4 @@
-/** explain says what a push right behind it gets, whatever decides: rules, keys, epochs, hooks that fail, budgets, room. */
+/** explain answers as a push directly after it, whatever decides: rules, keys, epochs, hooks that fail, budgets, room. */
 import { describe, expect, it } from "vitest";
 import { createRandom, type Random } from "../../../../src/base/random.ts";
 import type {
@@ -108,7 +108,7 @@ function requestOf(random: Random, nowMs: number): RequestLike {
 }
 
 describe("explain", () => {
-  it("says what a push right behind it gets, and changes nothing of it", () => {
+  it("answers as a push directly after it, and changes nothing of that", () => {
     const base = testSeed("explain against push");
     const rounds = stressRounds(20, 20);
     for (let round = 0; round < rounds; round++) {
