@@ -7,7 +7,7 @@ import { timelinePeekKey } from "../../structures/ordering/timeline.ts";
 import { type Core, ruleOf, type SteppedMs } from "../core.ts";
 import { CANDIDATES_MAX, forecast } from "./lease-forecast.ts";
 import { peekRecords } from "./peek.ts";
-import { hasStanding } from "./schedule.ts";
+import { hasGroups, hasStanding } from "./schedule.ts";
 import { spilledClockAt, wakeSpilled } from "./spill-hosts.ts";
 import { isSweeping } from "../rules/rule-sweep.ts";
 
@@ -36,8 +36,10 @@ export function nextDueAt(core: Core, nowMs: SteppedMs): number | undefined {
     host: word(core.store, recordQueue(core.store, record), QUEUE_HOST_WORD),
     rule: ruleOf(core, record),
   }));
+  // Those that go one after the other: where groups bound them, one that goes keeps others back, which may go in its place.
+  const isAll = records.length === 0 || (records.length < most && !hasGroups(core));
   for (let reads = 0; ; reads++) {
-    const atMs = forecast(core, nowMs, standing, records.length < most);
+    const atMs = forecast(core, nowMs, standing, isAll);
     const spilledMs = spilledClockAt(core);
     if (spilledMs >= atMs) {
       return atMs === Number.POSITIVE_INFINITY ? soonestDueAt(core, nowMs) : atMs;

@@ -11,7 +11,8 @@
  *
  *   I1  The answer is never late: no poll before it gives a lease.
  *   I2  It is exact, but for what takes more than EVENTS_MAX clocks, or more than CANDIDATES_MAX queues behind one clock or standing before
- *       a full `maxLeases`, to know: then it is the first moment that may matter.
+ *       a full `maxLeases`, to know, and but for groups with work standing before a full `maxLeases`: then it is the first moment that
+ *       may matter.
  */
 import {
   GATE_NEXT_WORD,

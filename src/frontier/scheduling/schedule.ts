@@ -403,7 +403,7 @@ function beginVisit(core: Core, host: number, nowMs: number, out: HandOut): void
 }
 
 /** Whether any rule has had groups: without, nothing above the host is looked at. */
-function hasGroups(core: Core): boolean {
+export function hasGroups(core: Core): boolean {
   return core.groupKinds.length > 0;
 }
 
