@@ -285,7 +285,7 @@ export class LeaseService implements LeaseActions {
     try {
       codes = pushList(intake, [request], { nowMs, isOutside: false, depth, parent, redirects });
     } finally {
-      parentRelease(core.store, parent);
+      this.#leaveParent(core, parent, lease);
     }
     this.#lifecycle.end(nowMs);
     return verdictOf(codes[0] as number);
@@ -339,7 +339,7 @@ export class LeaseService implements LeaseActions {
     const { depth, parent, follow } = family;
     if (follow) {
       codes = pushList(intake, good, { depth, parent, nowMs, isOutside: false }, this.#maxFound);
-      parentRelease(core.store, parent);
+      this.#leaveParent(core, parent, lease);
     } else {
       codes = new Uint8Array(good.length).fill(VERDICT_NO_FOLLOW);
       refuse(intake, VERDICT_NO_FOLLOW, good.length, good);
@@ -350,12 +350,14 @@ export class LeaseService implements LeaseActions {
   #parentOf(core: Core, lease: RecordLease): number {
     const { store } = core;
     const parent = parentCreate(store, lease.fingerprint);
-    if (parent !== 0) {
-      const { pages } = this.#lifecycle.intake.failures;
-      pages.add(store.region.views.buffer, parentPrintOffset(parent), lease.url);
-      return parent;
-    }
+    if (parent !== 0) return parent;
     throw new FrontierError("MEMORY_FULL", "memory: exhausted (expected: room for a parent)");
+  }
+
+  /** Its children hold it from now on. */
+  #leaveParent(core: Core, parent: number, { url }: RecordLease): void {
+    this.#lifecycle.intake.failures.notePage(core, parent, url);
+    parentRelease(core.store, parent);
   }
 
   /** Reads the records of leases from `from` on: their URLs in one gather. */

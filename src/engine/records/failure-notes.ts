@@ -24,6 +24,7 @@ import {
 } from "../../persistence/journal/failure-note.ts";
 import { packr } from "../../persistence/msgpack.ts";
 import {
+  isParentShared,
   parentPrintOffset,
   RECORD_FLAG_VOLATILE,
   recordFlags,
@@ -78,6 +79,12 @@ export class FailureNotes {
   /** Why a failed record failed; undefined: it is not kept. */
   of({ store }: Core, record: number): FailureView | undefined {
     return this.#notes.get(recordName(recordLo(store, record), recordHi(store, record)))?.failure;
+  }
+
+  /** Takes note of a page's URL where a record that was admitted names the page; what is spilled cannot be asked. @hot */
+  notePage({ store, spilling }: Core, parent: number, url: string): void {
+    if (spilling === undefined && !isParentShared(store, parent)) return;
+    this.pages.add(store.region.views.buffer, parentPrintOffset(parent), url);
   }
 
   clear(): void {

@@ -88,7 +88,10 @@ export function applyResults(lifecycle: Lifecycle, resultBatch: ResultBatch): bo
     admitAll(intake, resultBatch, pages, nowMs);
   } finally {
     intake.isBusy = false;
-    for (const { parent } of pages) parentRelease(core.store, parent);
+    for (const { at, parent } of pages) {
+      intake.failures.notePage(core, parent, (resultBatch.leases[at] as RecordLease).url);
+      parentRelease(core.store, parent);
+    }
   }
   lifecycle.end(nowMs);
   return late;
@@ -149,11 +152,6 @@ function parentsOf(core: Core, intake: IntakeContext, leases: readonly RecordLea
   if (parents.includes(0)) {
     for (const parent of parents) if (parent !== 0) parentRelease(core.store, parent);
     throw memoryFull();
-  }
-  const { buffer } = core.store.region.views;
-  const { pages } = intake.failures;
-  for (let at = 0; at < parents.length; at++) {
-    pages.add(buffer, parentPrintOffset(parents[at] as number), (leases[at] as RecordLease).url);
   }
   return parents;
 }

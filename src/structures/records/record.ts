@@ -387,6 +387,11 @@ export function parentRelease(store: Store, parent: number): void {
   if (left === 0) arenaGive(store.arena, parent, PARENT_BYTES);
 }
 
+/** Whether somebody holds it beside its maker. */
+export function isParentShared(store: Store, parent: number): boolean {
+  return (store.region.views.u32[parent * 2] as number) > 1;
+}
+
 export function parentFingerprint(store: Store, parent: number): string {
   return store.region.views.buffer.toString("hex", parent * 8 + 8, parent * 8 + 24);
 }
