@@ -9,7 +9,7 @@
  */
 import type { PlainRequest, RequestInput, RequestLike } from "../../base/request-types.ts";
 import { isMadeBy } from "../../base/type-guards.ts";
-import { absoluteLink, absoluteLinks } from "../../url/parsing/page-links.ts";
+import { absoluteLink } from "../../url/parsing/page-links.ts";
 import { pack } from "../protocol/message-values.ts";
 import { sendableRequest } from "./sendable-values.ts";
 import { type LinkFilter, type Page, filterLinks } from "./link-filter.ts";
@@ -49,8 +49,7 @@ export function addPushed(
 ): number {
   const list = listOf(given);
   if (found.requests === undefined && fields === undefined && areStrings(list)) {
-    const links = base === undefined ? list : absoluteLinks(list, base);
-    return filterLinks(linkFilter, links, found, answers);
+    return filterLinks(linkFilter, { list, base }, found, answers);
   }
   found.requests ??= found.links.splice(0); // I1
   for (let at = 0; at < list.length; at++) {

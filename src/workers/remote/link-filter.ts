@@ -40,6 +40,7 @@ import {
 } from "../../structures/threads/seen-filter.ts";
 import {
   batchAdmit,
+  batchIsAbsolute,
   batchLoad,
   batchParse,
   createUrlBatch,
@@ -51,6 +52,7 @@ import { createHostMemo, type HostMemo } from "../../url/matching/host-memo.ts";
 import { matchRows } from "../../url/matching/match-rows.ts";
 import { createMatcher, type Matcher, NO_RULE } from "../../url/matching/rule-matcher.ts";
 import type { NormalPolicy } from "../../url/keys/key-policy.ts";
+import { absoluteLinks } from "../../url/parsing/page-links.ts";
 import type { Rows } from "../../url/batch/row-fields.ts";
 import type { CrewHandle } from "../protocol/shared-memory.ts";
 import type { LinkFacts, LinkRule } from "../protocol/link-facts-message.ts";
@@ -146,14 +148,21 @@ export function setLinkFacts(linkFilter: LinkFilter, generation: number, facts: 
   linkFilter.generation = generation;
 }
 
+/** Links of a page, and the URL that relative ones are resolved against; undefined: they stay as they are. */
+export interface PageLinks {
+  readonly list: readonly string[];
+  readonly base: string | undefined;
+}
+
 /** Adds to a page the links that the owner must see, and an answer for each link. Returns how many were dropped. @hot */
 export function filterLinks(
   linkFilter: LinkFilter | undefined,
-  links: readonly string[],
+  { list, base }: PageLinks,
   page: Page,
   answers: PushAnswer[],
 ): number {
   if (linkFilter === undefined || !isOn(linkFilter)) {
+    const links = base === undefined ? list : absoluteLinks(list, base);
     for (let at = 0; at < links.length; at++) {
       page.links.push(links[at] as string);
       answers.push("queued");
@@ -166,13 +175,18 @@ export function filterLinks(
     page.rule !== undefined &&
     linkFilter.unfollowed.has(page.rule)
   ) {
-    dropped[REFUSED_NO_FOLLOW] = (dropped[REFUSED_NO_FOLLOW] as number) + links.length;
-    for (let at = 0; at < links.length; at++) answers.push("rejected");
-    return links.length;
+    dropped[REFUSED_NO_FOLLOW] = (dropped[REFUSED_NO_FOLLOW] as number) + list.length;
+    for (let at = 0; at < list.length; at++) answers.push("rejected");
+    return list.length;
   }
   const kept = page.links.length;
+  let links = list;
   for (let start = 0; start < links.length; ) {
-    const count = batchLoad(linkFilter.batch, links, start);
+    let count = batchLoad(linkFilter.batch, links, start);
+    if (base !== undefined && links === list && !batchIsAbsolute(linkFilter.batch)) {
+      links = absoluteLinks(list, base);
+      count = batchLoad(linkFilter.batch, links, start);
+    }
     prepareRows(linkFilter, page.depth);
     filterRows(linkFilter, links, start, page, answers);
     start += count;

@@ -10,6 +10,7 @@ import {
 } from "../../../../src/layout/calls/url-batch.ts";
 import {
   batchBase,
+  batchIsAbsolute,
   batchKey,
   batchLoad,
   batchOne,
@@ -40,6 +41,41 @@ describe("UrlBatch", () => {
     expect(batchLoad(batch, [`${long}\u4e2d`, long], 0)).toBe(1);
     expect(batchLoad(batch, ["x".repeat(1_000_000), "y"], 0)).toBe(2);
     expect(batchLoad(batch, [], 0)).toBe(0);
+  });
+
+  it("tells whether all loaded URLs are absolute, as a regular expression tells", () => {
+    const batch = newBatch("release", { maxUrlBytes: 40 });
+    const good = [
+      "http://a",
+      "https://b/",
+      `http://${"c".repeat(33)}`,
+      "http://\u00fc/",
+      "http://\u4e2d",
+    ];
+    const other = [
+      "",
+      "h",
+      "http",
+      "http:/",
+      "https:/",
+      "https:",
+      "httpx://a",
+      "HTTP://a",
+      "/p",
+      "mailto:a",
+      " http://a",
+    ];
+    const isAbsolute = (url: string): boolean => /^https?:\/\//.test(url);
+    for (const before of good) {
+      for (const url of [...good, ...other]) {
+        const list = [before, url, before];
+        batchLoad(batch, list, 0);
+        expect([list, batchIsAbsolute(batch)]).toEqual([list, list.every(isAbsolute)]);
+      }
+    }
+    // One that is over the limit has no bytes: whoever asks looks at the string.
+    batchLoad(batch, [`http://${"c".repeat(34)}`], 0);
+    expect(batchIsAbsolute(batch)).toBe(false);
   });
 
   it("passes over skipped rows in every step", () => {

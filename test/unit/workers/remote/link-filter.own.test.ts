@@ -38,7 +38,7 @@ async function site() {
 function sift(edge: LinkFilter, serial: number, depth: number): PushAnswer[] {
   const answers: PushAnswer[] = [];
   const page = createFoundLinks(serial, depth, undefined);
-  const dropped = filterLinks(edge, NAVIGATION, page, answers);
+  const dropped = filterLinks(edge, { list: NAVIGATION, base: undefined }, page, answers);
   expect(dropped + page.links.length).toBe(NAVIGATION.length);
   return answers;
 }
@@ -46,6 +46,25 @@ function sift(edge: LinkFilter, serial: number, depth: number): PushAnswer[] {
 const all = (answer: PushAnswer): PushAnswer[] => NAVIGATION.map(() => answer);
 
 describe("a worker's own table of links", () => {
+  it("resolves relative links against the page before it looks them up, and none where there is no page", async () => {
+    const { frontier, edge } = await site();
+    const known = NAVIGATION[7] as string;
+    const at = (list: string[], base: string | undefined) => {
+      const answers: PushAnswer[] = [];
+      const page = createFoundLinks(1, 1, undefined);
+      filterLinks(edge, { list, base }, page, answers);
+      return { answers, links: page.links };
+    };
+    const list = [known, "7", "new"];
+    expect(at(list, "http://site.test/menu/")).toEqual({
+      answers: ["duplicate", "duplicate", "queued"],
+      links: ["http://site.test/menu/new"],
+    });
+    expect(at(list, undefined).answers).toEqual(["duplicate", "rejected", "rejected"]);
+    expect(at([known, known], "http://site.test/").links).toEqual([]);
+    await frontier.close();
+  });
+
   it("keeps the links of a thousand pages when the shared filter has lost them, and drops no shallower ones", async () => {
     const { frontier, edge, hear } = await site();
     expect(sift(edge, 1, 1)).toEqual(all("duplicate")); // by the filter
