@@ -83,6 +83,9 @@ export function openJob(scratch: Scratch, hosts: HostTable, given: Job): OpenJob
   return scratch.make as OpenJob;
 }
 
+/** Up to so many codes are copied one by one: a view of the memory for them takes longer. */
+const FEW_ROWS = 32;
+
 /** The job after the crossing that parsed the rows: it surveys them where it marks them, and then returns how many are new, else −1. @hot */
 export function markedJob(job: OpenJob, fresh: number): MarkedJob | undefined {
   return fresh < 0 ? undefined : (job as number as MarkedJob);
@@ -116,7 +119,8 @@ export function takeSurveyed(
   const { region } = store;
   const { u8, u32 } = region.views;
   const fresh = (job >> 2) + MAKE_FRESH_WORD;
-  codes.set(u8.subarray(from, from + count), codesStart);
+  if (count > FEW_ROWS) codes.set(u8.subarray(from, from + count), codesStart);
+  else for (let row = 0; row < count; row++) codes[codesStart + row] = u8[from + row] as number;
   if (u32[fresh] === MAKE_FRESH_UNKNOWN) {
     const hashes = u32[(rows.offset >> 2) + BATCH_HOST_HASHES_OFFSET_WORD] as number;
     if (tableInsertBatch(hosts.index, hashes, count, hostValues, hostSlots) >= 0) {
