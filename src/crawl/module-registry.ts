@@ -31,6 +31,8 @@ export interface DownloadRequest {
   readonly mayCut?: boolean;
   /** Aborts the download. */
   readonly signal?: AbortSignal;
+  /** Asked when the connection is there, before anything is sent; false: the download is aborted. */
+  readonly mayBegin?: () => boolean;
   /** Called with status and headers; false: the body is not read. */
   readonly accepts?: (status: number, headers: Download["headers"]) => boolean;
   /** @internal Held while the body is inflated, and until its visit ends it. */

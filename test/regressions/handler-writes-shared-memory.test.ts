@@ -19,7 +19,11 @@ import {
   SHARED_HEADER_BYTES,
   SHARED_SEATS,
 } from "../../src/layout/threads/worker-seats.ts";
-import { SPSC_HEADER_BYTES, SPSC_TAIL_WORD } from "../../src/layout/threads/spsc-lane.ts";
+import {
+  SPSC_HEADER_BYTES,
+  SPSC_HEAD_WORD,
+  SPSC_TAIL_WORD,
+} from "../../src/layout/threads/spsc-lane.ts";
 import { closeAfter } from "../support/listening.ts";
 
 interface Way {
@@ -88,7 +92,11 @@ it.each(WAYS.map((way, index) => [way.what, index] as const))(
     const { memory } = frontier.share() as unknown as { memory: SharedArrayBuffer };
     const pool = new WorkerPool({
       ...{ frontier, handler: HANDLER, threads: 1, concurrency: 1 },
-      workerData: { memory, ways: WAYS },
+      workerData: {
+        memory,
+        ways: WAYS,
+        cursors: [RING_WORD + SPSC_HEAD_WORD, RING_WORD + SPSC_TAIL_WORD],
+      },
     });
     closeAfter(() => pool.close());
     frontier.push({ url: `http://a.test/bad?way=${way}`, priority: 1 });

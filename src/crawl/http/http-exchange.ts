@@ -138,7 +138,11 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
+    const { url, mayBegin } = this.#fetching.request;
     if (this.#isSettled) controller.abort(CUT);
+    else if (mayBegin?.() === false) {
+      this.#abort(new DownloadError("aborted", `${url}: not asked any more`));
+    }
   }
 
   onResponseStart(

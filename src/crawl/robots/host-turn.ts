@@ -7,6 +7,8 @@
  *   I1  When a turn begins, the host's delay has passed and fewer visits are in progress than it allows. The host's next lease waits
  *       until the turn has ended, and for the delay after that.
  *   I2  A turn that does not come within TURN_MS_MAX is refused, and no request is made.
+ *   I3  A pause that the host asks a visit for meanwhile is kept, by the turns too: their own block reaches less far ahead than any such
+ *       pause, so that it can be seen behind it.
  */
 import type { Clock } from "../../base/clock.ts";
 import type { Frontier, HostView } from "../../index.ts";
@@ -21,18 +23,20 @@ interface Turns {
   readonly hostKeyOf: (url: string) => string;
   /** Ends every wait. */
   readonly signal: AbortSignal;
+  /** Of hosts with turns, by key. */
+  readonly blocks: Map<string, TurnBlock>;
 }
 
 /** Longest wait for a turn. */
 export const TURN_MS_MAX = 60_000;
-/** How far ahead a host is blocked during a request: a block left by a kill delays a resumed crawl no longer. */
-const BLOCK_MS = 5_000;
+/** How far ahead a host is blocked for a turn: less than the shortest pause that a host can ask for (I3), and little for a kill to leave. */
+const BLOCK_MS = 900;
 /** Interval between two checks of the visits in progress. */
 const POLL_MS = 100;
 
 /**
  * Runs `work`, which requests `url`, when it is its host's turn. Throws when the wait would take too long. The caller holds the lease of
- * `leaseUrl`: at that URL's own host only the delay is waited for.
+ * `leaseUrl`: at that URL's own host only the delay is waited for, and what the host has asked for.
  */
 export async function inTurn<T>(
   turns: Turns,
@@ -43,49 +47,100 @@ export async function inTurn<T>(
   const key = hostKeyOf(url);
   const host = turns.frontier.host(key);
   const delayMs = Math.max(turns.delayMs, host.delayMs);
-  if (!(await hasCome(turns, { host, delayMs, isOurs: key === hostKeyOf(leaseUrl) }))) {
-    throw new DownloadError("timeout", `${url}: the host was busy for too long`);
-  }
-  const release = keepBlocked(turns, host);
+  const isOurs = key === hostKeyOf(leaseUrl);
+  const dueMs = isOurs ? clock.now() + delayMs : host.readyAt;
+  const block = takeBlock(turns, key, host);
+  let isOver = false;
   try {
+    if (!(await hasCome(turns, { host, block, delayMs, dueMs, isOurs }))) {
+      throw new DownloadError("timeout", `${url}: the host was busy for too long`);
+    }
+    isOver = true;
     return await work();
   } finally {
-    release();
-    host.blockUntil(clock.now() + delayMs);
+    leaveBlock(turns, { key, host, block }, isOver ? clock.now() + delayMs : 0);
   }
 }
 
-/** Blocks a host until the returned function is called, never further ahead than BLOCK_MS. */
-function keepBlocked({ clock, signal }: Turns, host: HostView): () => void {
-  let cancel = (): void => {};
-  const block = (): void => {
-    if (signal.aborted) return;
-    host.blockUntil(clock.now() + BLOCK_MS);
-    cancel = clock.schedule(clock.now() + BLOCK_MS / 2, block);
-  };
-  block();
-  return () => cancel();
+/** The block of a host for its turns, of which several may wait or be under way. */
+export interface TurnBlock {
+  turns: number;
+  /** Until when the turns block it; the host shows something else once others block it for longer. */
+  oursMs: number;
+  /** Until when others do. */
+  othersMs: number;
+  cancel: () => void;
 }
 
-interface Wanted {
+/** Keeps a host blocked until every turn has left the block. */
+function takeBlock({ clock, signal, blocks }: Turns, key: string, host: HostView): TurnBlock {
+  const known = blocks.get(key);
+  if (known !== undefined) {
+    known.turns++;
+    return known;
+  }
+  const block: TurnBlock = { turns: 1, oursMs: 0, othersMs: 0, cancel: () => {} };
+  blocks.set(key, block);
+  const extend = (): void => {
+    if (signal.aborted) return;
+    look(block, host);
+    const untilMs = clock.now() + BLOCK_MS;
+    if (host.blockedUntil < untilMs) {
+      host.blockUntil(untilMs);
+      block.oursMs = untilMs;
+    }
+    block.cancel = clock.schedule(clock.now() + BLOCK_MS / 2, extend);
+  };
+  extend();
+  return block;
+}
+
+/** Takes note of what others have blocked the host for since. */
+function look(block: TurnBlock, { blockedUntil }: HostView): void {
+  if (blockedUntil !== block.oursMs) block.othersMs = Math.max(block.othersMs, blockedUntil);
+}
+
+interface Leaving {
+  readonly key: string;
   readonly host: HostView;
+  readonly block: TurnBlock;
+}
+
+/** A turn is over: the last one takes the block back to `untilMs`, and never below what others have asked for (I3). */
+function leaveBlock({ blocks }: Turns, { key, host, block }: Leaving, untilMs: number): void {
+  look(block, host);
+  block.othersMs = Math.max(block.othersMs, untilMs);
+  block.turns--;
+  if (block.turns > 0) return;
+  block.cancel();
+  blocks.delete(key);
+  if (host.blockedUntil === block.oursMs || host.blockedUntil < block.othersMs) {
+    host.blockUntil(block.othersMs);
+  }
+}
+
+interface Coming {
+  readonly host: HostView;
+  readonly block: TurnBlock;
   readonly delayMs: number;
+  /** Before this the turn does not come. */
+  readonly dueMs: number;
   readonly isOurs: boolean;
 }
 
-async function hasCome(turns: Turns, { host, delayMs, isOurs }: Wanted): Promise<boolean> {
+async function hasCome(turns: Turns, coming: Coming): Promise<boolean> {
   const { clock, signal } = turns;
+  const { host, block, delayMs, isOurs } = coming;
   const lastMs = clock.now() + TURN_MS_MAX;
-  let dueMs = isOurs ? clock.now() + delayMs : host.readyAt;
+  let { dueMs } = coming;
   while (!signal.aborted) {
+    look(block, host);
     const isFull = !isOurs && host.leased >= host.limit;
-    const untilMs = Math.max(dueMs, isFull ? clock.now() + POLL_MS : 0);
+    const untilMs = Math.max(dueMs, block.othersMs, isFull ? clock.now() + POLL_MS : 0);
     if (untilMs <= clock.now()) return true;
     if (host.held || untilMs > lastMs) return false;
-    // Beyond our turn, so that the frontier hands out no lease at that moment.
-    host.blockUntil(untilMs + delayMs + POLL_MS);
     await wait(turns, untilMs);
-    // The end of a visit begins the delay; until then only our own block is there.
+    // The end of a visit begins the delay.
     dueMs = isFull && host.leased < host.limit ? clock.now() + delayMs : 0;
   }
   return false;

@@ -66,7 +66,8 @@ export function createCrawlGate(options: CrawlGateOptions): Required<RobotsGate>
     if (isSlower) host.delayMs = delayMs;
     const retryMs = rules.state === "unreachable" ? rules.untilMs - clock.now() : 0;
     const waitMs = rules.isNoted === true && !isSlower ? 0 : Math.max(delayMs, retryMs);
-    if (waitMs > 0) host.blockUntil(clock.now() + waitMs);
+    const untilMs = clock.now() + waitMs;
+    if (waitMs > 0 && host.blockedUntil < untilMs) host.blockUntil(untilMs);
     if (options.withSitemaps && rules.sitemaps.length > 0) {
       frontier.pushMany(rules.sitemaps.map(sitemapRequest));
     }

@@ -184,6 +184,7 @@ async function steer(
     else host.delayMs = asked;
   }
   const waitMs = Math.max(delayMs, asked, view.delayMs, retry);
-  if (waitMs > 0) await host.blockUntil(clock.now() + waitMs);
+  const untilMs = clock.now() + waitMs;
+  if (waitMs > 0 && view.blockedUntil < untilMs) await host.blockUntil(untilMs);
   return waitMs;
 }

@@ -89,6 +89,7 @@ export async function prepareCrawl(parts: CrawlPreparation): Promise<VisitContex
     faults,
     counters: monitor.counters,
     gate,
+    isPaused: (url) => frontier.host(hostKeyOf(url)).blockedUntil > settings.clock.now(),
     validators: parts.validators,
     policyHook,
     userAgent: settings.userAgent,
@@ -214,7 +215,7 @@ function gateOf(
   hostKeyOf: (url: string) => string,
 ): VisitContext["gate"] {
   const { clock, userAgent, delayMs, sitemaps } = settings;
-  const turns = { frontier, clock, delayMs, hostKeyOf, signal };
+  const turns = { frontier, clock, delayMs, hostKeyOf, signal, blocks: new Map() };
   const fetch = (request: DownloadRequest): Promise<Download> =>
     downloadBy(modules, { ...request, signal });
   monitor.robots = createRobots({

@@ -58,6 +58,8 @@ export interface VisitContext {
   readonly userAgent: string;
   /** undefined: robots.txt is not asked. */
   readonly gate: RobotsGate | undefined;
+  /** Whether the host of a URL has asked for a pause; undefined: it cannot be told at once. */
+  readonly isPaused: ((url: string) => boolean) | undefined;
   readonly validators: VisitValidators;
   /** undefined: nothing is to be decided. */
   readonly policyHook: PolicyHook | undefined;

@@ -69,7 +69,7 @@ export async function visit(given: VisitLease, context: VisitContext): Promise<V
       return "back";
     }
     const answer = await download(lease, context, { chosen, room });
-    if (answer === undefined) return context.signal.aborted ? "back" : "other";
+    if (typeof answer === "string") return answer;
     return await finishByStatus(lease, context, { answer, room });
   } catch (cause) {
     // A broken invariant of ours or a frontier that was closed meanwhile: told, and the lease is let go.
@@ -86,15 +86,16 @@ function back(lease: VisitLease): VisitEnd {
   return "back";
 }
 
-/** The answer, or undefined when the lease has already had its end. */
+/** The answer, or how the lease ended where there is none. While the connection was made its host may have asked another visit for a pause. */
 async function download(
   lease: VisitLease,
   context: VisitContext,
   { chosen, room }: { readonly chosen: Chosen<"downloader">; readonly room: RoomShare },
-): Promise<Download | undefined> {
+): Promise<Download | VisitEnd> {
   const isSitemap = lease.handler === SITEMAP_HANDLER;
   const { types } = context.limits;
   let isCompleted = false;
+  let isPaused = false;
   let refused: { readonly cause: unknown } | undefined;
   const onExchange = async (exchange: Exchange): Promise<void> => {
     try {
@@ -114,6 +115,10 @@ async function download(
       ...(isSitemap ? { maxBytes: SITEMAP_BYTES_MAX, room } : {}),
       signal: context.signal,
       ...(context.modules.isArchiving ? { onExchange } : {}),
+      mayBegin: () => {
+        isPaused = context.isPaused?.(lease.url) === true;
+        return !isPaused;
+      },
       accepts: (status, headers) =>
         isSitemap || types === undefined || status >= 300 || types.includes(typeOf(headers)),
     });
@@ -121,16 +126,13 @@ async function download(
     isCompleted = true;
     return answer;
   } catch (cause) {
-    if (context.signal.aborted) {
-      lease.release();
-      return undefined;
-    }
+    if (context.signal.aborted || isPaused) return back(lease);
     if (refused !== undefined) {
       const { url } = lease;
       const what = `archive: ${textOf(refused.cause)}`;
       context.faults.report({ type: "pipeline", what, url, cause: refused.cause });
       lease.retry({ reason: "pipeline" });
-      return undefined;
+      return "other";
     }
     const fault =
       cause instanceof TypeError
@@ -146,7 +148,7 @@ async function download(
     });
     if (fault.isTransient) lease.retry({ reason: fault.fault });
     else lease.fail(fault.fault);
-    return undefined;
+    return "other";
   } finally {
     chosen.ended(isCompleted);
   }

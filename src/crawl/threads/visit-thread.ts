@@ -27,7 +27,7 @@ interface Thread {
   /** What is the same for every visit. */
   readonly shared: Omit<
     VisitContext,
-    "signal" | "gate" | "validators" | "cookies" | "onPage" | "onEnding" | "onVisit"
+    "signal" | "gate" | "isPaused" | "validators" | "cookies" | "onPage" | "onEnding" | "onVisit"
   >;
   readonly hasCookies: boolean;
   readonly channel: OwnerChannel;
@@ -108,9 +108,10 @@ async function createThread(setup: ThreadSetup): Promise<Thread> {
 function asked(
   channel: OwnerChannel,
   hasCookies: boolean,
-): Pick<VisitContext, "gate" | "validators" | "cookies"> {
+): Pick<VisitContext, "gate" | "isPaused" | "validators" | "cookies"> {
   let told: AskAnswer | undefined;
   return {
+    isPaused: undefined,
     gate: {
       statementsFor: () => told?.statements ?? [],
       async ask(about) {

@@ -13,7 +13,14 @@ async function rig() {
   const frontier = await openFrontier({ clock, defaults, keepOpen: true });
   const stop = new AbortController();
   const hostKeyOf = (url: string): string => new URL(url).host;
-  const turns = { frontier, clock, delayMs: DELAY, hostKeyOf, signal: stop.signal };
+  const turns = {
+    frontier,
+    clock,
+    delayMs: DELAY,
+    hostKeyOf,
+    signal: stop.signal,
+    blocks: new Map(),
+  };
   const startMs = clock.now();
   let answer: readonly [isGiven: boolean, afterMs: number] | undefined;
   let end = (): void => {};
@@ -85,6 +92,39 @@ describe("a turn at a host without a lease", () => {
     await advance(60_000);
     expect(host.readyAt).toBeLessThan(clock.now());
     stop.abort();
+    await frontier.close();
+  });
+
+  it("leaves a pause as it is that the host asks a visit for during the turn", async () => {
+    const { frontier, clock, ask, advance, end } = await rig();
+    frontier.host("there.test").limit = 2;
+    frontier.host("there.test").delayMs = 0;
+    frontier.pushMany(["http://there.test/1", "http://there.test/2"]);
+    const [lease] = frontier.pollMany(1);
+    await ask(THERE, true);
+    await advance(2_000);
+    lease?.retry({ outcome: { status: 429, retryAfterMs: 3_000 } });
+    const untilMs = clock.now() + 3_000;
+    await advance(200);
+    end();
+    await advance(2_750, () => expect(frontier.pollMany(9)).toEqual([]));
+    expect(frontier.host("there.test").blockedUntil).toBe(untilMs);
+    await advance(50);
+    expect(frontier.pollMany(9)).not.toEqual([]);
+    await frontier.close();
+  });
+
+  it("waits for a pause that the host asks a visit for while the turn waits", async () => {
+    const { frontier, ask, advance, answer } = await rig();
+    frontier.push("http://there.test/1");
+    const lease = frontier.poll();
+    await ask();
+    await advance(500);
+    lease?.retry({ outcome: { status: 429, retryAfterMs: 5_000 } });
+    await advance(4_950);
+    expect(answer()).toBeUndefined();
+    await advance(200);
+    expect(answer()?.[0]).toBe(true);
     await frontier.close();
   });
 
