@@ -30,6 +30,7 @@ import {
   snapshotPath,
 } from "../../persistence/directory/frontier-directory.ts";
 import { systemProcesses } from "../../persistence/directory/process-table.ts";
+import { TURN_BELIEVED_MAX } from "../../persistence/recovery/restore-hosts.ts";
 import { recover, type Recovered } from "../../persistence/recovery/recover.ts";
 import { STANDALONE_SERIAL } from "../../persistence/snapshot/standalone-snapshot.ts";
 import { policyId } from "../../url/keys/key-policy.ts";
@@ -267,7 +268,10 @@ function applyNotes(
   setRejected(core, said.rejected);
   // A cold tier that was not merged yet holds some identities twice: it can not count them.
   if (core.seen.mode === "tiered") setSeen(core, said.seen ?? core.counters.seen);
-  core.leaseSequence = Math.max(core.leaseSequence, said.leaseSequence);
+  core.leaseSequence = Math.max(
+    core.leaseSequence,
+    Math.min(said.leaseSequence, TURN_BELIEVED_MAX),
+  );
   core.hosts.joined = Math.max(core.hosts.joined, said.joined);
 }
 

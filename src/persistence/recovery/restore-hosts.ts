@@ -75,8 +75,12 @@ export function setRestoredHost(
   for (const flag of FLAGS) setHostFlag(store, host, flag, (flags & flag) !== 0);
 }
 
+/** A turn that is greater was forged. Those that follow must stay below what check-fields.ts accepts, so it counts as this one. */
+export const TURN_BELIEVED_MAX = 2 ** 51;
+
 /** New turns continue after the highest one. A turn with a fraction was decided before any lease (fresh-hosts.ts, F1). */
-function setTurn(core: Core, host: number, turn: number): void {
+function setTurn(core: Core, host: number, written: number): void {
+  const turn = Math.min(written, TURN_BELIEVED_MAX);
   setFloat(core.store, host, HOST_TURN_WORD, turn);
   if (!Number.isInteger(turn)) setHostFlag(core.store, host, HOST_TURN_DECIDED, true);
   else if (turn > core.leaseSequence) core.leaseSequence = turn;
