@@ -9,7 +9,7 @@ import {
   runCrawl,
 } from "../support/crawl-simulation.ts";
 import { createModelFrontier } from "../support/model-frontier.ts";
-import { type Mutant, withMutant } from "../support/mutants.ts";
+import { type Mutant, openMutant } from "../support/model-mutants.ts";
 import type { Open } from "../support/duel.ts";
 import { createWeb } from "../support/synthetic-web.ts";
 import {
@@ -131,8 +131,8 @@ describe("a crawl of a small web on the model", () => {
   });
 
   for (const [violation, mutant] of brokenModels()) {
-    it(`is refused when ${mutant.fault} (${violation})`, async () => {
-      const result = await withMutant(mutant, async (open) => crawlSmall(open));
+    it(`is refused when ${mutant.fault} (${violation})`, () => {
+      const result = crawlSmall(openMutant(mutant));
       expect([...result.checker.violations.keys()]).toContain(violation);
     });
   }
@@ -146,62 +146,46 @@ describe("a crawl of a small web with groups and epochs on the model", () => {
   }
 
   for (const [violation, shape, mutant] of brokenClocks()) {
-    it(`is refused when ${mutant.fault} (${violation}, ${shape})`, async () => {
-      const result = await withMutant(mutant, async (open) => crawlSmall(open, CLOCKS[shape]));
+    it(`is refused when ${mutant.fault} (${violation}, ${shape})`, () => {
+      const result = crawlSmall(openMutant(mutant), CLOCKS[shape]);
       expect([...result.checker.violations.keys()]).toContain(violation);
     });
   }
 });
 
 function brokenClocks(): Array<[Violation, keyof typeof CLOCKS, Mutant]> {
-  const groups = "model-groups.ts";
-  const epochs = "model-epochs.ts";
-  const fault = (text: string, file: string, from: string, to: string): Mutant => {
-    return { fault: text, file, from, to };
+  const limit: Mutant = {
+    fault: "a group's limit is one too high",
+    laws: { isGroupFull: (leased, max) => leased > max },
   };
-  const limit = fault("a group's limit is one too high", groups, "key) < limit", "key) <= limit");
-  const early = fault(
-    "a group's clock is not asked",
-    groups,
-    "&& model.now() >= readyAtOf(model, key)",
-    "",
-  );
-  const held = fault(
-    "a hand-out does not set a group's clock",
-    groups,
-    "model.groups.set(key, readySet);",
-    "",
-  );
-  const stuck = fault(
-    "a release counts as a visit to a group",
-    groups,
-    "model.groups.set(key, readyBefore);",
-    "model.groups.set(key, readyBefore + 60_000);",
-  );
-  const again = fault(
-    "a page comes again too soon",
-    epochs,
-    "+ epoch.every;",
-    "+ epoch.every / 2;",
-  );
-  const never = fault(
-    "a page does not come again",
-    epochs,
-    "record.againAt = model.now() + epoch.every;",
-    "",
-  );
-  const minutes = fault(
-    "an hour is ten minutes",
-    epochs,
-    'unit === "hour") return text.slice(0, 13)',
-    'unit === "hour") return text.slice(0, 15)',
-  );
-  const days = fault(
-    "an hour is a day",
-    epochs,
-    'unit === "hour") return text.slice(0, 13)',
-    'unit === "hour") return text.slice(0, 10)',
-  );
+  const early: Mutant = {
+    fault: "a group's clock is not asked",
+    laws: { hasGroupDelayPassed: () => true },
+  };
+  const held: Mutant = {
+    fault: "a hand-out does not set a group's clock",
+    laws: { groupReadyAfterHandOut: (readyAt) => readyAt },
+  };
+  const stuck: Mutant = {
+    fault: "a release counts as a visit to a group",
+    laws: { groupReadyAfterRelease: ({ readyBefore }) => readyBefore + 60_000 },
+  };
+  const again: Mutant = {
+    fault: "a page comes again too soon",
+    laws: { comesAgainAt: (now, everyMs) => now + everyMs / 2 },
+  };
+  const never: Mutant = {
+    fault: "a page does not come again",
+    laws: { comesAgainAt: () => 0 },
+  };
+  const minutes: Mutant = {
+    fault: "an hour is ten minutes",
+    laws: { nameOfHour: (isoTime) => isoTime.slice(0, 15) },
+  };
+  const days: Mutant = {
+    fault: "an hour is a day",
+    laws: { nameOfHour: (isoTime) => isoTime.slice(0, 10) },
+  };
   return [
     ["group-parallel", "servers", limit],
     ["group-parallel", "addresses", limit],
@@ -216,43 +200,37 @@ function brokenClocks(): Array<[Violation, keyof typeof CLOCKS, Mutant]> {
 }
 
 function brokenModels(): Array<[Violation, Mutant]> {
-  const order = "model-order.ts";
-  const hosts = "model-hosts.ts";
-  const fault = (text: string, file: string, from: string, to: string): Mutant => {
-    return { fault: text, file, from, to };
+  const early: Mutant = {
+    fault: "a host goes 1 ms early",
+    laws: { hasDelayPassed: (readyAt, now) => now + 1 >= readyAt },
+  };
+  const undelayed: Mutant = {
+    fault: "an end starts no delay",
+    laws: { readyAfterVisit: ({ readyAt }) => readyAt },
+  };
+  const unblocked: Mutant = {
+    fault: "Retry-After is ignored",
+    laws: { endOfRetryAfter: () => Number.NEGATIVE_INFINITY },
+  };
+  const limit: Mutant = {
+    fault: "the limit is one too high",
+    laws: { isHostFull: (leased, max) => leased > max },
+  };
+  const byName: Mutant = {
+    fault: "hosts go by name",
+    laws: { compareTurns: (a, b) => (a.key < b.key ? -1 : 1) },
+  };
+  const reversed: Mutant = {
+    fault: "FIFO is LIFO",
+    laws: { isNewestFirst: ({ order }) => order !== "lifo" },
   };
   return [
-    [
-      "gap",
-      fault("a host goes 1 ms early", order, "now >= host.readyAt", "now + 1 >= host.readyAt"),
-    ],
-    [
-      "gap",
-      fault("an end starts no delay", hosts, "host.readyAt = endMs + delayOf(host, policy);", ""),
-    ],
-    [
-      "blocked",
-      fault("Retry-After is ignored", hosts, "block(host, model.now() + outcome", "void (outcome"),
-    ],
-    [
-      "parallel",
-      fault(
-        "the limit is one too high",
-        order,
-        "host.leased >= limitOf(host, policy)",
-        "host.leased > limitOf(host, policy)",
-      ),
-    ],
-    [
-      "fairness",
-      fault(
-        "hosts go by name",
-        order,
-        ".sort(byTurn)",
-        ".sort((a, b) => (a.key < b.key ? -1 : 1))",
-      ),
-    ],
-    ["order", fault("FIFO is LIFO", order, '=== "lifo"', '!== "lifo"')],
+    ["gap", early],
+    ["gap", undelayed],
+    ["blocked", unblocked],
+    ["parallel", limit],
+    ["fairness", byName],
+    ["order", reversed],
   ];
 }
 

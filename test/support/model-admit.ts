@@ -14,6 +14,7 @@ import {
   countState,
   DEFAULT_MAX_URL_BYTES,
   hostOf,
+  isUpcoming,
   type Model,
   type ModelRecord,
   type ModelRule,
@@ -36,18 +37,20 @@ function decide(model: Model, request: SyncRequest, source: Source): SyncVerdict
   if (typeof parsed === "string") return rejected(parsed);
   const rule = matchRule(model, new URL(parsed.url));
   if (rule === undefined) return rejected("no-rule");
+  const { laws } = model;
   const { policy } = rule;
+  const { maxDepth = Number.POSITIVE_INFINITY } = policy;
   const depth = request.depth ?? 0;
-  if (depth > (policy.maxDepth ?? Number.POSITIVE_INFINITY)) return rejected("too-deep");
+  if (laws.isTooDeep(depth, maxDepth)) return rejected("too-deep");
 
-  const epoch = epochOf(policy, request, model.now());
+  const epoch = epochOf(model, policy, request);
   if (epoch === undefined) return rejected("hook");
-  let identity = request.dedup === "skip" ? undefined : identityOf(request, epoch);
+  let identity = laws.isRemembered(request) ? identityOf(request, epoch) : undefined;
   const known = identity === undefined ? undefined : findRecord(model, identity);
-  const replaced = known && mayReplace(policy, request, known) ? known : undefined;
+  const replaced = known && mayReplace(model, { policy, request, known }) ? known : undefined;
   if (known !== undefined && replaced === undefined) {
-    if (isUpcoming(known)) sight(model, known, depth);
-    if (request.dedup !== "record") return { status: "duplicate", admitted: false };
+    if (laws.doesSightingCount(known)) sight(model, known, depth);
+    if (laws.isDuplicate(request, model.options)) return { status: "duplicate", admitted: false };
     // A live record keeps its identity; a second one of the same request has none.
     if (isLive(known)) identity = undefined;
   }
@@ -61,7 +64,7 @@ function decide(model: Model, request: SyncRequest, source: Source): SyncVerdict
 /** A shallower sighting lowers the depth, and raises the priority by the rule's present `depthPriority`. */
 function sight(model: Model, known: ModelRecord, depth: number): void {
   const before = known.depth;
-  known.depth = Math.min(known.depth, depth);
+  known.depth = model.laws.depthAfterSighting(before, depth);
   const { depthPriority = 0 } = ruleOf(model, known).policy;
   known.shift += (before - known.depth) * (depthPriority - known.depthPriority);
 }
@@ -110,9 +113,12 @@ function record(
   };
   if (!passesHook(model, created)) return rejected("hook");
   if (!hasBudget(model, policy, from.host)) return rejected("budget");
+  const { laws } = model;
   const held = countState(model, "pending") + countState(model, "waiting");
   const capacity = model.options.capacity ?? Number.POSITIVE_INFINITY;
-  if (from.source === "outside" && held >= capacity) return { status: "full", admitted: false };
+  if (laws.isBoundByCapacity(from.source) && laws.isFull(held, capacity)) {
+    return { status: "full", admitted: false };
+  }
   if (from.replaced !== undefined) makeWay(from.replaced);
   model.nextSequence += 1;
   model.records.push(created);
@@ -133,8 +139,9 @@ function isBudgeted({ politeness }: SyncPolicy): boolean {
 /** Whether a host has budget left. */
 function hasBudget(model: Model, policy: SyncPolicy, host: string): boolean {
   const { urls, bytes } = policy.politeness?.budget ?? {};
-  const spent = model.hosts.get(host);
-  if ((spent?.admitted ?? 0) >= (urls ?? Number.POSITIVE_INFINITY)) return false;
+  const spent = model.laws.hostWithBudget(model, host);
+  if (model.laws.isBudgetSpent(spent?.admitted ?? 0, urls ?? Number.POSITIVE_INFINITY))
+    return false;
   return (spent?.bytes ?? 0) < (bytes ?? Number.POSITIVE_INFINITY);
 }
 
@@ -207,7 +214,7 @@ function putIdentity(model: Model, request: SyncRequest): string | undefined | n
   const parsed = parse(model, request.url);
   if (typeof parsed === "string") return undefined;
   const { policy = {} } = matchRule(model, new URL(parsed.url)) ?? {};
-  const epoch = epochOf(policy, request, model.now());
+  const epoch = epochOf(model, policy, request);
   if (epoch === undefined) return undefined;
   return request.dedup === "skip" ? null : identityOf(request, epoch);
 }
@@ -215,11 +222,6 @@ function putIdentity(model: Model, request: SyncRequest): string | undefined | n
 /** The record that holds an identity: the youngest one created with it. */
 export function findRecord(model: Model, identity: string): ModelRecord | undefined {
   return model.records.findLast((r) => r.identity === identity);
-}
-
-/** Admitted and not yet out: reached by update, remove, a shallower sighting and giving up. */
-export function isUpcoming(record: ModelRecord): boolean {
-  return record.state === "pending" || record.state === "waiting";
 }
 
 function isLive(record: ModelRecord): boolean {

@@ -7,28 +7,37 @@
  */
 import type { SyncPolicy, SyncRequest } from "./frontier-surface.ts";
 import { findRecord } from "./model-admit.ts";
+import type { Laws } from "./model-laws.ts";
 import { activeRules, matchRule, ruleOf } from "./model-rules.ts";
-import { becomePending, type Model, type ModelRecord, type ModelRule } from "./model-state.ts";
+import {
+  becomePending,
+  type Model,
+  type ModelRecord,
+  type ModelRule,
+  takePlace,
+} from "./model-state.ts";
 
 /** The name of a request's epoch; undefined: the user's function returned none. */
 export function epochOf(
+  model: Model,
   { epoch = "forever" }: SyncPolicy,
   request: SyncRequest,
-  nowMs: number,
 ): string | undefined {
-  if (request.epoch !== undefined) return request.epoch;
+  const { laws } = model;
+  const own = laws.ownEpoch(request);
+  if (own !== undefined) return own;
   if (epoch === "forever" || "every" in epoch || "adaptive" in epoch) return "forever";
   if ("version" in epoch) return epoch.version;
-  const timeMs = request.notBefore ?? nowMs;
+  const timeMs = laws.timeOfEpoch(request, model.now());
   if ("of" in epoch) return epoch.of(timeMs) || undefined;
-  if (epoch.undated === "forever" && request.notBefore === undefined) return "forever";
-  return periodName(epoch.calendar, timeMs);
+  if (laws.isTimeless(epoch.undated, request)) return "forever";
+  return periodName(laws, epoch.calendar, timeMs);
 }
 
 /** In UTC, as ISO 8601 writes it. */
-function periodName(unit: "hour" | "day" | "week" | "month", timeMs: number): string {
+function periodName(laws: Laws, unit: "hour" | "day" | "week" | "month", timeMs: number): string {
   const text = new Date(timeMs).toISOString();
-  if (unit === "hour") return text.slice(0, 13);
+  if (unit === "hour") return laws.nameOfHour(text);
   if (unit === "day") return text.slice(0, 10);
   if (unit === "month") return text.slice(0, 7);
   const day = 86_400_000;
@@ -42,12 +51,15 @@ function periodName(unit: "hour" | "day" | "week" | "month", timeMs: number): st
 
 /** A done record: sets when it comes again by itself, if its rule crawls again and its identity is still its own. */
 export function rest(model: Model, record: ModelRecord, changed: boolean | undefined): void {
+  const { laws } = model;
   const { epoch = "forever" } = ruleOf(model, record).policy;
   record.againAt = 0;
-  if (record.isOnce || !ownsItsIdentity(model, record) || epoch === "forever") return;
-  if ("every" in epoch) record.againAt = model.now() + epoch.every;
+  if (!laws.comesAgain(record) || !ownsItsIdentity(model, record) || epoch === "forever") return;
+  if ("every" in epoch) record.againAt = laws.comesAgainAt(model.now(), epoch.every);
   if (!("adaptive" in epoch)) return;
-  record.periodMs = Math.round(nextPeriod(record.periodMs, changed, epoch.adaptive));
+  record.periodMs = Math.round(
+    nextPeriod(laws, epoch.adaptive, { last: record.periodMs, changed }),
+  );
   record.againAt = model.now() + record.periodMs;
 }
 
@@ -56,13 +68,12 @@ export function rest(model: Model, record: ModelRecord, changed: boolean | undef
  * change.
  */
 function nextPeriod(
-  before: number,
-  changed: boolean | undefined,
-  { min, max }: { min: number; max: number },
+  laws: Laws,
+  bounds: { min: number; max: number },
+  visit: { last: number; changed: boolean | undefined },
 ): number {
-  const last = before === 0 ? Math.sqrt(min * max) : before;
-  const step = changed === undefined ? 0 : changed ? -0.5 / Math.E : 0.5 * (1 - 1 / Math.E);
-  return Math.min(Math.max(last * Math.exp(step), min), max);
+  const last = visit.last === 0 ? Math.sqrt(bounds.min * bounds.max) : visit.last;
+  return laws.boundedPeriod(last * Math.exp(laws.periodStep(visit.changed)), bounds);
 }
 
 /** The time of a resting record has come: it is pending again if its present rule crawls again. */
@@ -71,8 +82,8 @@ export function wakeResting(model: Model, record: ModelRecord): void {
   const rule = standingRule(model, record);
   if (rule === undefined || !isRecrawled(rule.policy)) return;
   record.attempts = 0;
-  record.deliveries = 0;
-  becomePending(model, record);
+  record.deliveries = model.laws.deliveriesOfRevisit(record.deliveries);
+  becomePending(record, takePlace(model));
   record.isAgain = true;
 }
 
@@ -85,13 +96,17 @@ function standingRule(model: Model, record: ModelRecord): ModelRule | undefined 
 }
 
 /** Whether a push replaces the known record of its identity instead of being a duplicate of it. */
-export function mayReplace(policy: SyncPolicy, request: SyncRequest, known: ModelRecord): boolean {
+export function mayReplace(
+  { laws }: Model,
+  from: { policy: SyncPolicy; request: SyncRequest; known: ModelRecord },
+): boolean {
+  const { policy, request, known } = from;
   const isResting = known.state === "done" && (known.againAt > 0 || known.isKept);
   if (isResting && request.dedup === "record") return true;
   if (!isRecrawled(policy) || request.epoch !== undefined) return false;
   if (request.dedup !== undefined && request.dedup !== "check") return false;
-  if (known.state === "done") return !isResting;
-  return known.state === "failed" || (known.state === "pending" && known.isAgain);
+  if (known.state === "done") return laws.doesPushReplaceDone(isResting);
+  return laws.doesPushReplace(known);
 }
 
 /** The old record stays counted: done, or forgotten where it had failed. */
@@ -112,9 +127,9 @@ export function forgetAll(model: Model): number {
 export function forgetEpoch(model: Model, name: string): number {
   const owners = new Set(model.records.filter((record) => ownsItsIdentity(model, record)));
   if (name === "forever") {
-    return forgetRecords(model, (r) => r.epoch === name || !owners.has(r));
+    return forgetRecords(model, (r) => model.laws.isOfForever(r, owners.has(r)));
   }
-  const count = forgetRecords(model, (r) => r.epoch === name && owners.has(r));
+  const count = forgetRecords(model, (r) => model.laws.isOfEpoch(r, name, owners.has(r)));
   for (const record of model.records) if (record.epoch === name) record.identity = undefined;
   return count;
 }
@@ -127,7 +142,7 @@ function forgetRecords(model: Model, isOf: (record: ModelRecord) => boolean): nu
       count += 1;
     }
     // A new generation: unfinished records go on without identity.
-    record.identity = undefined;
+    if (model.laws.losesIdentity(record)) record.identity = undefined;
     record.againAt = 0;
   }
   return count;

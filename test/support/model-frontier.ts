@@ -8,6 +8,7 @@
  *   model-hosts    politeness, breaker      model-views   peek, nextDueAt, report, records
  *   model-groups   clocks above hosts       model-epochs  how long one sighting blocks the next
  *   model-redirect  what a redirected request takes along
+ *   model-laws     the rules that mutants break, as small functions
  *
  *   I1  accepted + deferred = pending + waiting + leased + done + failed + forgotten + removed.
  *   I2  A record has a lease exactly while its state is leased.
@@ -23,7 +24,7 @@ import type {
   SyncRequest,
   SyncVerdict,
 } from "./frontier-surface.ts";
-import { admit, findRecord, identityOf, isUpcoming, putRecord } from "./model-admit.ts";
+import { admit, findRecord, identityOf, putRecord } from "./model-admit.ts";
 import { epochOf, forgetAll, forgetEpoch } from "./model-epochs.ts";
 import { owedGroups, setAddress } from "./model-groups.ts";
 import {
@@ -35,6 +36,7 @@ import {
   leaseOf,
   settle,
 } from "./model-leases.ts";
+import { type Laws, LAWS } from "./model-laws.ts";
 import { activeRules, adoptAll, matchRule, setModelRules } from "./model-rules.ts";
 import { goingOn } from "./model-redirect.ts";
 import { chooseNext, effectivePriority } from "./model-order.ts";
@@ -44,17 +46,20 @@ import {
   createModel,
   delayOf,
   hostOf,
+  isUpcoming,
   limitOf,
   type Model,
   type ModelRecord,
+  takePlace,
 } from "./model-state.ts";
 import { listRecords, nextDueModel, peekModel, reportModel, viewRecord } from "./model-views.ts";
 
 const CLOSED: SyncVerdict = { status: "closed", admitted: false };
 const LATE: SyncVerdict = { status: "rejected", reason: "late", admitted: false };
 
-export function createModelFrontier(options: SyncOptions): SyncFrontier {
-  const model = createModel(options);
+/** With other laws than its own, it is a mutant: the programs must tell it from the model. */
+export function createModelFrontier(options: SyncOptions, laws: Laws = LAWS): SyncFrontier {
+  const model = createModel(options, laws);
   setModelRules(model, options.rules ?? [{ id: "default" }]);
   const at = (): Model => {
     if (model.status === "stopped") throw new FrontierError("FRONTIER_CLOSED", "frontier: closed");
@@ -123,6 +128,7 @@ function steering(at: () => Model): Steering {
     update(request, change) {
       const record = lookUp(at(), request);
       if (record === undefined || !isUpcoming(record)) return false;
+      record.sequence = at().laws.placeAfterUpdate(at(), record);
       if (change.priority !== undefined) {
         record.shift += change.priority - effectivePriority(at(), record);
       }
@@ -132,15 +138,15 @@ function steering(at: () => Model): Steering {
         record.dueAt = change.notBefore;
         record.isAgain = false; // pushed for another time: no longer a revisit
       } else if (record.state === "waiting") {
-        becomePending(at(), record);
+        becomePending(record, takePlace(at()));
       }
       return true;
     },
     requeue(filter) {
       const failed = at().records.filter((r) => r.state === "failed" && isOf(r, filter.host));
       for (const record of failed.sort((a, b) => a.failedOrder - b.failedOrder)) {
-        record.attempts = 0;
-        becomePending(at(), record);
+        record.attempts = at().laws.attemptsAfterRequeue(record.attempts);
+        becomePending(record, takePlace(at()));
       }
       adoptAll(at());
       return failed.length;
@@ -181,7 +187,7 @@ function resetRules(model: Model): void {
 
 function createLease(model: Model, record: ModelRecord, isOpen: () => boolean): SyncLease {
   const { serial } = leaseOf(record);
-  const isLive = (): boolean => isOpen() && record.lease?.serial === serial;
+  const isLive = (): boolean => isOpen() && model.laws.isPresentLease(record, serial);
   const isLate = (): boolean => {
     if (isLive()) return false;
     model.counters.lateResults += 1;
@@ -200,9 +206,10 @@ function createLease(model: Model, record: ModelRecord, isOpen: () => boolean): 
     done(result: SyncDoneResult = {}) {
       if (isLate()) return { ...pushResult([]), late: true };
       finishDone(model, record, result.outcome);
-      const verdicts = (result.found ?? []).map((child) =>
-        admit(model, { ...onPage(asRequest(child), url), depth: depth + 1 }, "inside"),
-      );
+      const verdicts = (result.found ?? []).map((found) => {
+        const child = onPage(asRequest(found), url);
+        return admit(model, { ...child, depth: model.laws.depthOfChild(depth, child) }, "inside");
+      });
       return { ...pushResult(verdicts), late: false };
     },
     retry(options = {}) {
@@ -223,7 +230,8 @@ function createLease(model: Model, record: ModelRecord, isOpen: () => boolean): 
       if (isLate()) return isOpen() ? LATE : CLOSED;
       const page = onPage({ url: target }, url);
       const request = { ...goingOn(model, record, page.url, status), ...change };
-      return admit(model, { ...request, ...page, depth }, "inside");
+      const arrived = { ...request, ...page, depth: model.laws.depthOfRedirect(depth) };
+      return admit(model, arrived, "inside");
     },
     extend(ms) {
       if (isLate()) return false;
@@ -245,8 +253,7 @@ function onPage<R extends { url: string }>(request: R, base: string): R {
 function owedHosts(model: Model): Model["hosts"] {
   const owed = [...model.hosts.values()].filter((host) => {
     const clockMs = Math.max(host.readyAt, host.blockedUntil);
-    const isSet = host.isSet || host.isHeld || host.address !== undefined;
-    return host.joined !== undefined && (isSet || clockMs > model.now());
+    return host.joined !== undefined && (model.laws.outlivesClear(host) || clockMs > model.now());
   });
   const turnOf = (host: (typeof owed)[number]): number =>
     host.turn ?? (host.joined ?? 0) - Number.MAX_SAFE_INTEGER;
@@ -325,7 +332,7 @@ function lookUp(model: Model, request: string | SyncRequest): ModelRecord | unde
   const url = new URL(asked.url);
   url.hash = "";
   const { policy = {} } = matchRule(model, url) ?? {};
-  const epoch = epochOf(policy, asked, model.now());
+  const epoch = epochOf(model, policy, asked);
   const identity = epoch === undefined ? undefined : identityOf(asked, epoch);
   return identity === undefined ? undefined : findRecord(model, identity);
 }

@@ -22,7 +22,8 @@ export function groupsMayGo(model: Model, host: ModelHost, policy: SyncPolicy): 
   return groupsOf(policy).every(({ by, limit = Number.POSITIVE_INFINITY }) => {
     const key = groupKey(model, host, by);
     if (key === undefined) return true;
-    return leasedOf(model, by, key) < limit && model.now() >= readyAtOf(model, key);
+    if (model.laws.isGroupFull(leasedOf(model, by, key), limit)) return false;
+    return model.laws.hasGroupDelayPassed(readyAtOf(model, key), model.now());
   });
 }
 
@@ -31,7 +32,7 @@ export function reserveGroups(model: Model, host: ModelHost, policy: SyncPolicy)
     const key = groupKey(model, host, by);
     if (key === undefined) return [];
     const readyBefore = readyAtOf(model, key);
-    const readySet = Math.max(readyBefore, model.now() + delayMs);
+    const readySet = model.laws.groupReadyAfterHandOut(readyBefore, model.now(), delayMs);
     model.groups.set(key, readySet);
     return [{ by, key, readyBefore, readySet }];
   });
@@ -41,25 +42,31 @@ export function endGroups(model: Model, host: ModelHost, policy: SyncPolicy, end
   for (const { by, delayMs = 0 } of groupsOf(policy)) {
     const key = groupKey(model, host, by);
     if (key === undefined) continue;
-    model.groups.set(key, Math.max(readyAtOf(model, key), endMs + delayMs));
+    const readyAt = readyAtOf(model, key);
+    model.groups.set(key, model.laws.groupReadyAfterVisit(readyAt, endMs, delayMs));
   }
 }
 
 /** Clocks that were not set since are as before the hand-out. */
 export function cancelGroups(model: Model, host: ModelHost, holds: readonly GroupHold[]): void {
-  for (const { by, key, readyBefore, readySet } of holds) {
-    if (groupKey(model, host, by) !== key || readyAtOf(model, key) !== readySet) continue;
-    model.groups.set(key, readyBefore);
+  for (const hold of holds) {
+    const { by, key } = hold;
+    if (groupKey(model, host, by) !== key) continue;
+    if (!model.laws.isClockAsSet(readyAtOf(model, key), hold)) continue;
+    model.groups.set(key, model.laws.groupReadyAfterRelease(hold));
   }
 }
 
 /** Running clocks outlive a clear. */
 export function owedGroups(model: Model): Model["groups"] {
-  return new Map([...model.groups].filter(([, readyAt]) => readyAt > model.now()));
+  const owed = [...model.groups].filter(([, readyAt]) =>
+    model.laws.groupOutlivesClear(readyAt, model.now()),
+  );
+  return new Map(owed);
 }
 
 export function setAddress(model: Model, key: string, address: string): void {
-  hostOf(model, key).address = address === "" ? undefined : address;
+  hostOf(model, key).address = model.laws.knownAddress(address);
 }
 
 function groupsOf(policy: SyncPolicy): SyncGroup[] {

@@ -8,7 +8,6 @@
  *                 per host, in a window for the breaker
  */
 import type { SyncOutcome, SyncPoliteness, SyncPolicy } from "./frontier-surface.ts";
-import { isUpcoming } from "./model-admit.ts";
 import { endGroups, setAddress } from "./model-groups.ts";
 import { ruleOf } from "./model-rules.ts";
 import {
@@ -17,6 +16,7 @@ import {
   hostOf,
   isClockKept,
   isPolite,
+  isUpcoming,
   type Model,
   type ModelHost,
   type ModelRecord,
@@ -26,9 +26,9 @@ export function endVisit(model: Model, record: ModelRecord, endMs = model.now())
   const host = hostOf(model, record.host);
   const { policy } = ruleOf(model, record);
   host.leased -= 1;
-  endGroups(model, host, policy, endMs);
+  endGroups(model, host, policy, model.laws.endForGroups(endMs, model.now()));
   if (!isClockKept(host, policy)) return;
-  host.readyAt = endMs + delayOf(host, policy);
+  host.readyAt = model.laws.readyAfterVisit(host, endMs, delayOf(host, policy));
 }
 
 /** The last latency sets the delay, Retry-After blocks, bytes are spent. Comes before endVisit. */
@@ -36,17 +36,18 @@ export function takeOutcome(model: Model, record: ModelRecord, outcome: SyncOutc
   const host = hostOf(model, record.host);
   const adaptive = ruleOf(model, record).policy.politeness?.adaptive;
   if (adaptive !== undefined && outcome.latencyMs !== undefined) {
-    const wanted = adaptive.factor * outcome.latencyMs;
-    host.learnedMs = Math.min(Math.max(wanted, adaptive.minMs), adaptive.maxMs);
+    host.learnedMs = model.laws.learnedDelay(outcome.latencyMs, adaptive);
   }
-  if (outcome.retryAfterMs !== undefined) block(host, model.now() + outcome.retryAfterMs);
+  if (outcome.retryAfterMs !== undefined) {
+    block(model, host, model.laws.endOfRetryAfter(model.now(), outcome.retryAfterMs));
+  }
   host.bytes += outcome.bytes ?? 0;
   if (outcome.address !== undefined) setAddress(model, record.host, outcome.address);
 }
 
-export function block(host: ModelHost, untilMs: number): void {
+function block(model: Model, host: ModelHost, untilMs: number): void {
   const before = host.blockedUntil;
-  host.blockedUntil = Math.max(host.blockedUntil, untilMs);
+  host.blockedUntil = model.laws.blockedUntil(before, untilMs);
   if (host.blockedUntil !== before) host.isSteered = true;
 }
 
@@ -61,7 +62,7 @@ export function countVisit(
   if (end === "failure") countForBreaker(model);
   if (hostBackoff === undefined) return;
   if (end === "success") {
-    host.failuresInRow = 0;
+    host.failuresInRow = model.laws.failuresAfterSuccess(host.failuresInRow);
     return;
   }
   host.failuresInRow += 1;
@@ -74,11 +75,11 @@ function backOff(
   hostBackoff: NonNullable<SyncPoliteness["hostBackoff"]>,
 ): void {
   const { after, baseMs, maxMs, giveUpAfter = Number.POSITIVE_INFINITY } = hostBackoff;
-  if (host.failuresInRow >= after) {
+  if (model.laws.isBackedOff(host.failuresInRow, after)) {
     const grown = baseMs * 2 ** (host.failuresInRow - after);
-    block(host, model.now() + Math.min(grown, maxMs));
+    block(model, host, model.now() + Math.min(grown, maxMs));
   }
-  if (host.failuresInRow < giveUpAfter) return;
+  if (!model.laws.givesUp(host.failuresInRow, giveUpAfter)) return;
   const left = model.records.filter((r) => r.host === host.key && isUpcoming(r));
   left.sort((a, b) => a.sequence - b.sequence);
   for (const record of left) failRecord(model, record, "host-gave-up");
@@ -89,7 +90,9 @@ function countForBreaker(model: Model): void {
   if (breaker === undefined) return;
   const now = model.now();
   model.failureTimes.push(now);
-  model.failureTimes = model.failureTimes.filter((at) => at > now - breaker.withinMs);
+  model.failureTimes = model.failureTimes.filter((at) =>
+    model.laws.countsForBreaker(at, now, breaker.withinMs),
+  );
   if (model.failureTimes.length < breaker.failures) return;
   model.brokenUntil = now + breaker.pauseMs;
   model.failureTimes = [];

@@ -14,12 +14,14 @@ import type { SyncOutcome, SyncPolicy, SyncRetryOptions } from "./frontier-surfa
 import { rest, wakeResting } from "./model-epochs.ts";
 import { cancelGroups, reserveGroups } from "./model-groups.ts";
 import { countVisit, decideTurns, endVisit, takeOutcome } from "./model-hosts.ts";
+import type { Laws } from "./model-laws.ts";
 import { effectivePriority } from "./model-order.ts";
 import { adoptAll, chargeRule, ruleOf } from "./model-rules.ts";
 import {
   becomePending,
   DEFAULT_MAX_ATTEMPTS,
   delayOf,
+  dueAtOf,
   DEFAULT_LEASE_MS,
   DEFAULT_MAX_DELIVERIES,
   failRecord,
@@ -29,37 +31,31 @@ import {
   type ModelHost,
   type ModelLease,
   type ModelRecord,
+  takePlace,
 } from "./model-state.ts";
 
 /** The clock's work since the last call: expiries first, then records that became due. */
 export function settle(model: Model): void {
+  const { laws } = model;
   const now = model.now();
   const expired = model.records
-    .filter((r) => r.lease !== undefined && r.lease.deadlineMs <= now)
+    .filter((r) => r.lease !== undefined && laws.isLeaseOver(r.lease.deadlineMs, now))
     .sort((a, b) => leaseOf(a).deadlineMs - leaseOf(b).deadlineMs || bySerial(a, b));
   for (const record of expired) {
     model.counters.expired += 1;
     endVisit(model, record, leaseOf(record).deadlineMs);
     record.lease = undefined;
-    record.attempts += 1;
+    record.attempts = laws.attemptsAfterExpiry(record.attempts);
     if (isSpent(model, record)) failRecord(model, record, "expired");
     else putBack(model, record);
   }
-  const due = model.records
-    .filter((r) => dueAtOf(r) <= now)
-    .sort((a, b) => dueAtOf(a) - dueAtOf(b) || a.sequence - b.sequence);
+  const due = model.records.filter((r) => dueAtOf(r) <= now).sort(laws.compareDue);
   for (const record of due) {
     if (record.state === "done") wakeResting(model, record);
-    else becomePending(model, record);
+    else becomePending(record, laws.placeWhenDue(model, record));
   }
   adoptAll(model);
   decideTurns(model);
-}
-
-/** When the clock makes a record pending, for the first time or again. */
-function dueAtOf(record: ModelRecord): number {
-  if (record.state === "waiting") return record.dueAt;
-  return record.state === "done" && record.againAt > 0 ? record.againAt : Number.POSITIVE_INFINITY;
 }
 
 export function handOut(model: Model, record: ModelRecord): void {
@@ -130,22 +126,23 @@ export function finishRelease(model: Model, record: ModelRecord): void {
   const host = hostOf(model, record.host);
   host.leased -= 1;
   // Only what this hand-out set is undone; later changes stay.
-  if (lease.isClockKept) takeBack(host, lease);
+  if (lease.isClockKept) takeBack(model.laws, host, lease);
   cancelGroups(model, host, lease.groups);
   record.lease = undefined;
+  record.sequence = model.laws.placeAfterRelease(model, record);
   putBack(model, record);
   adoptAll(model);
 }
 
-function takeBack(host: ModelHost, lease: ModelLease): void {
-  if (host.readyAt === lease.readyAtSet) host.readyAt = lease.readyAtBefore;
-  if (host.turn === lease.serial) host.turn = lease.turnBefore;
+function takeBack(laws: Laws, host: ModelHost, lease: ModelLease): void {
+  if (laws.releaseRestoresReadyAt(host, lease)) host.readyAt = lease.readyAtBefore;
+  if (laws.releaseRestoresTurn(host, lease)) host.turn = lease.turnBefore;
 }
 
 /** Whether all its attempts are used up. */
 function isSpent(model: Model, record: ModelRecord): boolean {
   const { maxAttempts = DEFAULT_MAX_ATTEMPTS } = ruleOf(model, record).policy;
-  return record.attempts >= (record.maxAttempts ?? maxAttempts);
+  return model.laws.hasNoAttemptLeft(record.attempts, record.maxAttempts ?? maxAttempts);
 }
 
 export function leaseOf(record: ModelRecord): ModelLease {
@@ -160,30 +157,31 @@ function putBack(model: Model, record: ModelRecord): void {
 }
 
 function isWornOut(model: Model, record: ModelRecord): boolean {
-  return record.deliveries >= (model.options.maxDeliveries ?? DEFAULT_MAX_DELIVERIES);
+  const { maxDeliveries = DEFAULT_MAX_DELIVERIES } = model.options;
+  return model.laws.hasNoDeliveryLeft(record.deliveries, maxDeliveries);
 }
 
 function requeueLater(model: Model, record: ModelRecord, options: SyncRetryOptions): void {
   model.counters.retried += 1;
   const { policy } = ruleOf(model, record);
-  const change = policy.retryPriority ?? -1;
+  const change = model.laws.retryPriority(policy);
   const priority = effectivePriority(model, record);
   if (options.priority !== undefined) record.shift += options.priority - priority;
   else if (typeof change === "number") record.shift += change;
   else record.shift += change.set - priority;
-  const delayMs = options.delayMs ?? backoffMs(policy, record.attempts);
+  const delayMs = options.delayMs ?? backoffMs(policy, model.laws.backoffSteps(record.attempts));
   if (delayMs <= 0) {
-    becomePending(model, record);
+    becomePending(record, takePlace(model));
   } else {
     record.state = "waiting";
     record.dueAt = model.now() + delayMs;
   }
 }
 
-/** baseMs × factor^(n − 1) after the n-th attempt, at most maxMs; without jitter. */
-function backoffMs({ backoff }: SyncPolicy, attempts: number): number {
+/** baseMs × factor^steps, at most maxMs; without jitter. */
+function backoffMs({ backoff }: SyncPolicy, steps: number): number {
   if (backoff === undefined) return 0;
-  const grown = backoff.baseMs * (backoff.factor ?? 2) ** (attempts - 1);
+  const grown = backoff.baseMs * (backoff.factor ?? 2) ** steps;
   return Math.min(grown, backoff.maxMs ?? Number.POSITIVE_INFINITY);
 }
 

@@ -12,15 +12,14 @@
  */
 import type { SyncPolicy } from "./frontier-surface.ts";
 import { groupsMayGo } from "./model-groups.ts";
+import type { Laws } from "./model-laws.ts";
 import { chooseRule, ruleOf } from "./model-rules.ts";
 import {
   countState,
   hostOf,
-  isClockKept,
   isPolite,
   limitOf,
   type Model,
-  type ModelHost,
   type ModelRecord,
 } from "./model-state.ts";
 
@@ -29,19 +28,21 @@ export function chooseNext(model: Model): ModelRecord | undefined {
   if (countState(model, "leased") >= (model.options.maxLeases ?? Number.POSITIVE_INFINITY)) {
     return undefined;
   }
-  let candidates = model.records.filter((r) => r.state === "pending");
-  candidates = candidates.filter((r) => recordMayGo(model, r));
+  const pending = model.records.filter((r) => r.state === "pending");
+  let candidates = pending.filter((r) => recordMayGo(model, r));
   const rule = chooseRule(model, new Set(candidates.map((r) => ruleOf(model, r))));
   if (rule === undefined) return undefined;
   candidates = candidates.filter((r) => r.rule === rule.serial);
+  const { laws } = model;
   const { policy } = rule;
-  const best = Math.max(...candidates.map((r) => effectivePriority(model, r)));
+  const competitors = laws.competitors(candidates, pending);
+  const best = Math.max(...competitors.map((r) => effectivePriority(model, r)));
   candidates = candidates.filter((r) => effectivePriority(model, r) === best);
   if (isPolite(policy)) {
-    const hosts = candidates.map((r) => hostOf(model, r.host)).sort(byTurn);
+    const hosts = candidates.map((r) => hostOf(model, r.host)).sort(laws.compareTurns);
     candidates = candidates.filter((r) => r.host === hosts[0]?.key);
   }
-  return candidates.sort((a, b) => byPlace(policy, a, b))[0];
+  return candidates.sort((a, b) => byPlace(laws, policy, [a, b]))[0];
 }
 
 /** (request ?? rule ?? 0) − depth × depthPriority, plus the retries' changes, clamped. */
@@ -51,22 +52,19 @@ export function effectivePriority(_model: Model, record: ModelRecord): number {
 }
 
 function recordMayGo(model: Model, record: ModelRecord): boolean {
+  const { laws } = model;
   const now = model.now();
   const host = hostOf(model, record.host);
   const { policy } = ruleOf(model, record);
-  if (host.isHeld || host.leased >= limitOf(host, policy)) return false;
+  if (host.isHeld || laws.isHostFull(host.leased, limitOf(host, policy))) return false;
   if (!groupsMayGo(model, host, policy)) return false;
-  if (!isClockKept(host, policy)) return true;
-  return now >= host.readyAt && now >= host.blockedUntil;
+  if (!laws.waitsForHost(host, policy)) return true;
+  return laws.hasDelayPassed(host.readyAt, now) && now >= host.blockedUntil;
 }
 
-function byTurn(a: ModelHost, b: ModelHost): number {
-  if (a.turn === undefined && b.turn === undefined) return (a.joined ?? 0) - (b.joined ?? 0);
-  return (a.turn ?? Number.NEGATIVE_INFINITY) - (b.turn ?? Number.NEGATIVE_INFINITY);
-}
-
-function byPlace(policy: SyncPolicy, a: ModelRecord, b: ModelRecord): number {
-  if (policy.startLast && a.start !== b.start) return a.start ? 1 : -1;
+function byPlace(laws: Laws, policy: SyncPolicy, [a, b]: [ModelRecord, ModelRecord]): number {
+  const byStart = laws.compareStarts(policy, a, b);
+  if (byStart !== 0) return byStart;
   if (policy.startLast && a.start) return a.sequence - b.sequence;
-  return policy.order === "lifo" ? b.sequence - a.sequence : a.sequence - b.sequence;
+  return laws.isNewestFirst(policy) ? b.sequence - a.sequence : a.sequence - b.sequence;
 }

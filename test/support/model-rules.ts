@@ -9,6 +9,7 @@
  */
 import type { SyncPolicy, SyncRule } from "./frontier-surface.ts";
 import { placeKinds } from "./model-groups.ts";
+import type { Laws } from "./model-laws.ts";
 import {
   failRecord,
   isPolite,
@@ -19,10 +20,10 @@ import {
 
 export function matchRule(model: Model, url: URL): ModelRule | undefined {
   const fits = activeRules(model).flatMap((rule) => {
-    const place = specificity(rule.match ?? {}, url);
+    const place = specificity(model.laws, rule.match ?? {}, url);
     return place === undefined ? [] : [{ rule, place }];
   });
-  fits.sort((a, b) => compare(b.place, a.place) || a.rule.order - b.rule.order);
+  fits.sort((a, b) => compare(b.place, a.place) || model.laws.compareEqualFits(a.rule, b.rule));
   return fits[0]?.rule;
 }
 
@@ -37,7 +38,9 @@ export function activeRules(model: Model): ModelRule[] {
 /** The rule whose turn it is among those that could hand something out. */
 export function chooseRule(model: Model, eligible: ReadonlySet<ModelRule>): ModelRule | undefined {
   for (const rule of model.rules) {
-    if (eligible.has(rule) && !rule.wasEligible) rule.pass = Math.max(rule.pass, model.currentPass);
+    if (eligible.has(rule) && !rule.wasEligible) {
+      rule.pass = model.laws.passOfReturning(rule.pass, model.currentPass);
+    }
     rule.wasEligible = eligible.has(rule);
   }
   return [...eligible].sort((a, b) => a.pass - b.pass || a.order - b.order)[0];
@@ -45,13 +48,16 @@ export function chooseRule(model: Model, eligible: ReadonlySet<ModelRule>): Mode
 
 export function chargeRule(model: Model, rule: ModelRule): void {
   model.currentPass = rule.pass;
-  rule.pass += 1 / rule.rate;
+  rule.pass += model.laws.costOfHandOut(rule.rate);
   rule.served += 1;
 }
 
 export function setModelRules(model: Model, rules: readonly SyncRule[]): void {
   const before = activeRules(model);
-  for (const rule of before) rule.isGone = true;
+  for (const rule of before) {
+    rule.isGone = true;
+    rule.policy = model.laws.policyOfGone(rule);
+  }
   for (const [order, given] of rules.entries()) {
     const { id, match, share, ...own } = given;
     const policy: SyncPolicy = { ...model.options.defaults, ...own };
@@ -78,13 +84,13 @@ export function adoptAll(model: Model): void {
   for (const record of model.records) {
     if (record.state !== "pending" && record.state !== "waiting") continue;
     const rule = ruleOf(model, record);
-    if (!rule.isGone) continue;
+    if (!model.laws.loseRecords(rule)) continue;
     const same = activeRules(model).find(({ id }) => id === rule.id);
     const next = same ?? matchRule(model, new URL(record.url));
     if (next !== undefined) record.rule = next.serial;
     else {
       record.rule = 0;
-      failRecord(model, record, "no-rule");
+      if (model.laws.failsWithoutRule(record)) failRecord(model, record, "no-rule");
     }
   }
 }
@@ -102,16 +108,20 @@ function groupsText({ politeness }: SyncPolicy): string {
   );
 }
 
-/** [exact host, longest domain, longest pattern]; undefined: no match. */
-function specificity(match: NonNullable<SyncRule["match"]>, url: URL): number[] | undefined {
+/** How closely a rule fits, as its rank; undefined: no match. */
+function specificity(
+  laws: Laws,
+  match: NonNullable<SyncRule["match"]>,
+  url: URL,
+): number[] | undefined {
   const { hosts = [], domains = [], pattern, schemes = ["http", "https"] } = match;
-  if (!schemes.includes(url.protocol.slice(0, -1))) return undefined;
+  if (!laws.isOfSchemes(schemes, url.protocol.slice(0, -1))) return undefined;
   if (pattern !== undefined && !new RegExp(pattern).test(url.href)) return undefined;
   const exact = hosts.includes(url.host) ? 2 : hosts.includes(url.hostname) ? 1 : 0;
   const under = domains.filter((one) => `.${url.hostname}`.endsWith(`.${one}`));
   if (hosts.length + domains.length > 0 && exact === 0 && under.length === 0) return undefined;
   const domain = exact > 0 ? 0 : Math.max(0, ...under.map(({ length }) => length));
-  return [exact, domain, pattern?.length ?? 0];
+  return laws.rankOfFit({ exact, domain, pattern: pattern?.length ?? 0 });
 }
 
 function compare(a: readonly number[], b: readonly number[]): number {

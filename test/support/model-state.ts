@@ -12,8 +12,9 @@
  *                                  done, failed ─forget─▶ forgotten;  waiting, pending ─remove─▶ removed
  *   done, and comes again by itself at againAt ─its time─▶ pending (model-epochs.ts)
  */
-import type { GroupHold } from "./model-groups.ts";
 import type { SyncOptions, SyncPolicy, SyncRule } from "./frontier-surface.ts";
+import type { GroupHold } from "./model-groups.ts";
+import type { Laws } from "./model-laws.ts";
 
 export type ModelState =
   | "waiting"
@@ -132,6 +133,7 @@ export interface ModelCounters {
 }
 
 export interface Model {
+  laws: Laws;
   options: SyncOptions;
   rules: ModelRule[];
   nextRule: number;
@@ -163,8 +165,9 @@ export const DEFAULT_MAX_ATTEMPTS = 3;
 export const DEFAULT_MAX_DELIVERIES = 10;
 export const DEFAULT_MAX_URL_BYTES = 8_192;
 
-export function createModel(options: SyncOptions): Model {
+export function createModel(options: SyncOptions, laws: Laws): Model {
   return {
+    laws,
     options,
     rules: [createNone()],
     nextRule: 1,
@@ -234,11 +237,27 @@ export function failRecord(model: Model, record: ModelRecord, reason: string | u
 }
 
 /** Puts a record into the lanes with a new sequence: retries, requeued records and those that became due. */
-export function becomePending(model: Model, record: ModelRecord): void {
+export function becomePending(record: ModelRecord, sequence: number): void {
   record.state = "pending";
   record.dueAt = 0;
-  record.sequence = model.nextSequence;
+  record.sequence = sequence;
+}
+
+/** The next place, behind all others. */
+export function takePlace(model: Model): number {
   model.nextSequence += 1;
+  return model.nextSequence - 1;
+}
+
+/** Admitted and not yet out: reached by update, remove, a shallower sighting and giving up. */
+export function isUpcoming(record: ModelRecord): boolean {
+  return record.state === "pending" || record.state === "waiting";
+}
+
+/** When the clock makes a record pending, for the first time or again. */
+export function dueAtOf(record: ModelRecord): number {
+  if (record.state === "waiting") return record.dueAt;
+  return record.state === "done" && record.againAt > 0 ? record.againAt : Number.POSITIVE_INFINITY;
 }
 
 export function hostOf(model: Model, key: string): ModelHost {

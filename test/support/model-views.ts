@@ -22,7 +22,7 @@ import {
 
 /** Exactly what pollMany(max) would hand out now. */
 export function peekModel(model: Model, max: number): SyncRequestView[] {
-  const copy = modelAt(model, model.now());
+  const copy = model.laws.modelToPeekAt(model);
   const views: SyncRequestView[] = [];
   while (views.length < max) {
     const next = chooseNext(copy);
@@ -54,7 +54,8 @@ function nextMoment(model: Model): number | undefined {
   for (const record of model.records) {
     if (record.state === "waiting") clocks.push(record.dueAt);
     if (record.state === "done" && record.againAt > 0) clocks.push(record.againAt);
-    if (record.lease !== undefined) clocks.push(record.lease.deadlineMs);
+    const endMs = model.laws.endToWaitFor(record);
+    if (endMs !== undefined) clocks.push(endMs);
   }
   for (const host of model.hosts.values()) clocks.push(host.readyAt, host.blockedUntil);
   clocks.push(...model.groups.values());
