@@ -80,7 +80,6 @@ export async function prepareCrawl(parts: CrawlPreparation): Promise<VisitContex
     };
   }
   frontier.pushMany(settings.seeds);
-  const patterns = patternsOf(settings);
   const policyHook = await loadPolicyHook(given.policy);
   keepLog(parts);
   return {
@@ -99,7 +98,7 @@ export async function prepareCrawl(parts: CrawlPreparation): Promise<VisitContex
     limits: {
       ...pick(settings, ["maxRedirects", "maxLinks", "maxRetryAfterMs", "trapFilter"]),
       types: settings.types,
-      ...patterns,
+      ...patternsOf(settings),
       sitemapOnly: given.sitemapOnly ?? false,
       auth: authOf(settings),
       sampleItems: given.items !== undefined || given.pipelines !== undefined,
@@ -107,7 +106,7 @@ export async function prepareCrawl(parts: CrawlPreparation): Promise<VisitContex
     room,
     signal: parts.signal,
     onNoDownloader: parts.onNoDownloader,
-    patterns: compilePatterns(patterns),
+    patterns: compilePatterns(patternsOf(settings)),
     bodies: given.saveBodies === undefined ? undefined : createBodyFolder(given.saveBodies),
     onEnding: (visit) => monitor.health.visit(visit),
     onVisit: (visit) => monitor.visit(visit),
