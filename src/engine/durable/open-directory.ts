@@ -13,6 +13,7 @@ import { join } from "node:path";
 import { misuse } from "../../base/errors.ts";
 import { entropyWords } from "../../base/random.ts";
 import type { Core } from "../../frontier/core.ts";
+import { boundClocks } from "../../frontier/politeness/bound-clocks.ts";
 import { installRules } from "../../frontier/rules/install-rules.ts";
 import { givenRules, normalizeRules } from "../../frontier/rules/rule-specs.ts";
 import { sharesReorder } from "../../frontier/scheduling/rule-shares.ts";
@@ -219,6 +220,8 @@ export function applyFound(
   }
   restoreRules(parts, core, found);
   applyPasses(core, found);
+  if (found === undefined || parts.settings.keepsClocks === true) return;
+  boundClocks(core, found.restoration.latestClock, parts.settings.clock.now());
 }
 
 /** Which rules were seeded, and how far the seeds of others had come. */

@@ -78,6 +78,8 @@ export interface Settings {
   readonly accept: FrontierOptions["accept"];
   readonly breaker: FrontierOptions["breaker"];
   readonly seed: number;
+  /** Clocks stay as the files name them: what is opened is a copy, to be written elsewhere. */
+  readonly keepsClocks?: boolean;
   /** For tests: most pages of the region, and most idle hosts remembered. */
   readonly pageCountMax?: number;
   readonly hostIdleCountMax?: number;

@@ -112,7 +112,9 @@ export async function* exportFrontier(
     const noted = storedNote(disk) ?? noteOfOptions({ ...stored, ...givenOf(options ?? {}) });
     // Time stands still in the copy: it does nothing by itself, such as push seeds, while its lines are read.
     const clock = createVirtualClock(settings.clock.now());
-    const frontier = await LocalFrontier.open({ ...settings, clock, noted, files: place.files });
+    const frontier = await LocalFrontier.open({
+      ...{ ...settings, clock, noted, files: place.files, keepsClocks: true },
+    });
     const core = coreOf(frontier);
     const digests = frontier.visited?.digests ?? new Uint8Array(0);
     const sorter = new LineSorter(place.files, join(own, "export.tmp"));

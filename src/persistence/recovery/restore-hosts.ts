@@ -19,6 +19,7 @@ import {
   hostNextBusy,
   setHostFlag,
 } from "../../structures/hosts/host-table.ts";
+import { lessOwnDelay } from "../../frontier/politeness/bound-clocks.ts";
 import { restoreGroupClock } from "../../frontier/politeness/group-clocks.ts";
 import { memberFree, setMemberAddress } from "../../structures/hosts/group-table.ts";
 import type { Core } from "../../frontier/core.ts";
@@ -66,6 +67,7 @@ export function setRestoredHost(
   const { store } = core;
   const count = words === undefined ? 2 : FLOATS.length;
   for (let i = 1; i < count; i++) setFloat(store, host, FLOATS[i] as number, doubles[i] as number);
+  restoration.latestClock = Math.max(restoration.latestClock, lessOwnDelay(core, host));
   setTurn(core, host, doubles[0] as number);
   if (words === undefined) return;
   setWord(store, host, HOST_LIMIT_WORD, words[0] as number);

@@ -95,6 +95,8 @@ export interface Restoration {
   timeMs: number;
   /** Buffers for records that are created in batches; made for the first of them. */
   rows: Rows | undefined;
+  /** The highest clock of a host that was named, less the host's own delay. */
+  latestClock: number;
   /** Memory is checked again above this many bytes. */
   spillAt: number;
   /** Leases that were out at the end. */
@@ -116,6 +118,7 @@ export function createRestoration(core: Core, remake: () => Core): Restoration {
       isAlone: false,
       parent: 0,
       rows: undefined,
+      latestClock: 0,
       spillAt: 0,
       leases: 0,
       timeMs: 0,

@@ -1,0 +1,67 @@
+/**
+ * After an opening no host and no group waits longer than its delay: where its clock is further ahead, the machine's clock was set back
+ * since. A block is a time that a host or a user named; it stays.
+ *
+ *   readyAt of a file ─▶ min(readyAt, now + the longest delay that could have set it)
+ */
+import {
+  GROUP_CLOCKED_WORD,
+  GROUP_READY_AT_WORD,
+  groupEach,
+} from "../../structures/hosts/group-table.ts";
+import {
+  HOST_ADAPTIVE_WORD,
+  HOST_DELAY_WORD,
+  HOST_READY_AT_WORD,
+  hostNextBusy,
+  hostNextIdle,
+} from "../../structures/hosts/host-table.ts";
+import { heapUpdate } from "../../structures/ordering/heap.ts";
+import { float, word } from "../../structures/store.ts";
+import type { Core } from "../core.ts";
+import { needRoom } from "../records/memory-reserve.ts";
+import { settleHost } from "../scheduling/schedule.ts";
+import { setGroupClock } from "./group-clocks.ts";
+import { setReadyAt, strictestDelay } from "./host-clock.ts";
+
+/** The clock of a host, less the host's own delay: what is ahead of now by more than any rule's delay was set by another clock. */
+export function lessOwnDelay(core: Core, host: number): number {
+  return float(core.store, host, HOST_READY_AT_WORD) - ownDelay(core, host);
+}
+
+/** Bounds the clocks of all groups and hosts; none is on disk yet. `latest` is the highest `lessOwnDelay` that files named. */
+export function boundClocks(core: Core, latest: number, nowMs: number): void {
+  boundGroups(core, nowMs);
+  const delayMs = strictestDelay(core, 0);
+  if (latest <= nowMs + delayMs) return;
+  const boundOf = (host: number): number => nowMs + Math.max(delayMs, ownDelay(core, host));
+  const { hosts, store } = core;
+  const isAhead = (host: number): boolean => float(store, host, HOST_READY_AT_WORD) > boundOf(host);
+  const bound = (host: number): void => {
+    if (!isAhead(host)) return;
+    needRoom(core);
+    setReadyAt(core, host, boundOf(host));
+    settleHost(core, host, nowMs);
+  };
+  for (let host = hostNextBusy(hosts, 0); host !== 0; host = hostNextBusy(hosts, host)) bound(host);
+  for (let host = hostNextIdle(hosts, 0); host !== 0; host = hostNextIdle(hosts, host)) bound(host);
+}
+
+/** The delay set by hand or found from latencies; 0: there is none. */
+function ownDelay({ store }: Core, host: number): number {
+  const byHand = float(store, host, HOST_DELAY_WORD);
+  return Math.max(byHand, float(store, host, HOST_ADAPTIVE_WORD), 0);
+}
+
+function boundGroups(core: Core, nowMs: number): void {
+  const delays = core.active.flatMap(({ policy }) => policy.groups.map(({ delayMs }) => delayMs));
+  const boundMs = nowMs + Math.max(0, ...delays);
+  const { store } = core;
+  groupEach(core.groups, (group) => {
+    if (float(store, group, GROUP_READY_AT_WORD) <= boundMs) return;
+    setGroupClock(core, group, boundMs);
+    if (word(store, group, GROUP_CLOCKED_WORD) !== 0) {
+      heapUpdate(core.groupClocks, group, boundMs, 0);
+    }
+  });
+}
