@@ -51,10 +51,10 @@ export interface ServeOptions {
    */
   host?: string | undefined;
   /**
-   * Port of the protocol; 0: any free one.
+   * Port of the protocol; 0: any free one; false: the protocol is not served, and `@grpc/grpc-js` not needed.
    * @defaultValue 7071
    */
-  port?: number | undefined;
+  port?: number | false | undefined;
   /**
    * Port of metrics, health and page; 0: any free one; false: none.
    * @defaultValue 7070
@@ -126,12 +126,14 @@ function isFrontier(value: unknown): boolean {
   return typeof name === "string" && typeof pushMany === "function" && typeof put === "function";
 }
 
-const readFields = argument<Omit<ServeOptions, "httpPort"> & { httpPort?: unknown }>("options", {
+const readFields = argument<
+  Omit<ServeOptions, "httpPort" | "port"> & { httpPort?: unknown; port?: unknown }
+>("options", {
   frontier: kind<Frontier>("a frontier", isFrontier) as never,
   directory: TEXT,
   durability: ANYTHING as never,
   host: TEXT,
-  port: PORT,
+  port: ANYTHING,
   httpPort: ANYTHING,
   tls: shape<ServeTls>({ cert: PEM, key: PEM, ca: PEM }) as never,
   token: kind("at least 8 characters", (value) => typeof value === "string" && value.length >= 8),
@@ -147,7 +149,8 @@ const readFields = argument<Omit<ServeOptions, "httpPort"> & { httpPort?: unknow
 /** Options with their defaults. */
 export interface ServeSettings {
   readonly host: string;
-  readonly port: number;
+  /** undefined: the protocol is not served. */
+  readonly port: number | undefined;
   /** undefined: none. */
   readonly httpPort: number | undefined;
   readonly ui: boolean;
@@ -166,8 +169,9 @@ export function isLoopback(host: string): boolean {
 
 export function readServeOptions(options: ServeOptions): ServeSettings {
   const given = readFields(options) as ServeOptions;
-  const { frontier, directory, host = "127.0.0.1", httpPort = 7070, tls, token } = given;
-  if (httpPort !== false) PORT(httpPort, "options.httpPort", "ARGUMENT_INVALID");
+  const { frontier, directory, host = "127.0.0.1", tls, token } = given;
+  const port = readPort(given.port, "options.port", 7071);
+  const httpPort = readPort(given.httpPort, "options.httpPort", 7070);
   if (frontier !== undefined && directory !== undefined) {
     throw misuse(
       "ARGUMENT_INVALID",
@@ -185,8 +189,8 @@ export function readServeOptions(options: ServeOptions): ServeSettings {
   }
   return {
     host,
-    port: given.port ?? 7071,
-    httpPort: httpPort === false ? undefined : httpPort,
+    port,
+    httpPort,
     ui: given.ui ?? true,
     crawlsMax: given.crawlsMax ?? 100,
     messageBytesMax: given.messageBytesMax ?? 4 << 20,
@@ -194,4 +198,11 @@ export function readServeOptions(options: ServeOptions): ServeSettings {
     drainMs: given.drainMs ?? 5_000,
     given,
   };
+}
+
+/** A port, or its default; undefined where none is wanted. */
+function readPort(given: unknown, path: string, byDefault: number): number | undefined {
+  if (given === false) return undefined;
+  PORT(given ?? byDefault, path, "ARGUMENT_INVALID");
+  return (given as number | undefined) ?? byDefault;
 }

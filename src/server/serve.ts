@@ -23,7 +23,7 @@ import { isLoopback, readServeOptions, type ServeOptions, type ServeSettings } f
 
 /** A server that runs. */
 export interface Server extends AsyncDisposable {
-  /** Port of the protocol. */
+  /** Port of the protocol; 0: it is not served. */
   readonly port: number;
   /** Port of metrics, health and page; undefined: there is none. */
   readonly httpPort: number | undefined;
@@ -54,7 +54,8 @@ export async function serve(options: ServeOptions = {}): Promise<Server> {
   const node = createNode(settings, registry, clock);
   const token = given.token ?? randomToken();
   try {
-    const rpc = await listen(settings, node.calls);
+    const rpc =
+      settings.port === undefined ? NO_RPC : await listen(settings, settings.port, node.calls);
     node.address = `${settings.host}:${rpc.port}`;
     return await withHttp(settings, { registry, node, rpc, token, clock });
   } catch (cause) {
@@ -63,12 +64,23 @@ export async function serve(options: ServeOptions = {}): Promise<Server> {
   }
 }
 
+/** In the place of the protocol where it is not served. */
+const NO_RPC: RpcServer = { port: 0, close: () => Promise.resolve() };
+
 /** The crawls that are served: the one of a frontier that is given, or the server's own. */
-function openCrawls({ given, crawlsMax }: ServeSettings, clock: Clock): Promise<CrawlRegistry> {
+function openCrawls(settings: ServeSettings, clock: Clock): Promise<CrawlRegistry> {
+  const { given, crawlsMax } = settings;
   const now = (): number => clock.now();
   const onFault = (crawl: string, cause: unknown): void => given.onFault?.({ place: crawl, cause });
   const { frontier } = given;
-  if (frontier !== undefined) return openGivenRegistry({ frontier, now, onFault });
+  if (frontier !== undefined) {
+    return openGivenRegistry({
+      frontier,
+      now,
+      onFault,
+      needsIdentities: settings.port !== undefined,
+    });
+  }
   return openRegistry({
     directory: given.directory,
     durability: given.durability,

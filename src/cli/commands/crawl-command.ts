@@ -74,6 +74,7 @@ export async function crawlCommand(
     isJson: args.has("json"),
     isLive: !args.has("no-progress"),
     report: args.text("report"),
+    ui: uiOf(args),
     goOn:
       directory === undefined
         ? "what is pending ends with this process: --dir <path> keeps it"
@@ -145,6 +146,12 @@ function logFormatOf(args: Parsed): "json" | "text" {
   const text = args.text("log-format") ?? "text";
   if (text === "json" || text === "text") return text;
   throw new UsageError(`--log-format: ${text} (expected: json, text)`);
+}
+
+/** Where the live page is shown, if anywhere. */
+export function uiOf(args: Parsed): { port: number | undefined } | undefined {
+  const port = args.whole("ui-port");
+  return args.has("ui") || port !== undefined ? { port } : undefined;
 }
 
 const TITLE_SEEDS = 5;

@@ -7,6 +7,11 @@ import { readRules } from "./rules-file.ts";
 /** Stands for a secret where the command line is shown. */
 export const HIDDEN = "…";
 
+export const UI_FLAGS: readonly Flag[] = [
+  { name: "ui", text: "a live page in the browser: what happens, and buttons to steer it" },
+  { name: "ui-port", value: "<n>", kind: "whole", text: "its port; 0: any free one (7070)" },
+];
+
 export const CRAWL_FLAGS: readonly Flag[] = [
   { name: "seeds", value: "<file>", text: "URLs to begin with, one a line; - is standard input" },
   {
@@ -106,6 +111,7 @@ export const CRAWL_FLAGS: readonly Flag[] = [
     value: "<file>",
     text: "ES module that exports decide(policy, page)",
   },
+  ...UI_FLAGS,
   { name: "report", value: "<file.html>", text: "write a page with plots at the end" },
   {
     name: "fail-on",

@@ -1,5 +1,7 @@
 /** `outrider demo`: crawls a synthetic web on loopback, live; the web's own log shows how polite the crawl was. */
 import { openSyntheticWebThread } from "../../testing.ts";
+import { uiOf } from "./crawl-command.ts";
+import { UI_FLAGS } from "./crawl-flags.ts";
 import type { Flag, Parsed } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { runCrawl } from "./run-crawl.ts";
@@ -13,6 +15,7 @@ export const DEMO_FLAGS: readonly Flag[] = [
   { name: "concurrency", value: "<n>", kind: "whole", text: "visits at once (64)" },
   { name: "delay", value: "<ms>", kind: "whole", text: "least time between visits of a host (2)" },
   { name: "no-traps", text: "leave out the host of traps: endless paths, bombs, hanging answers" },
+  ...UI_FLAGS,
   { name: "report", value: "<file.html>", text: "write a page with plots at the end" },
   { name: "json", text: "the last line of standard output is the summary as JSON" },
   { name: "no-progress", text: "plain lines instead of a view that is redrawn" },
@@ -62,6 +65,7 @@ export async function demoCommand(args: Parsed, io: Io): Promise<number> {
       isJson,
       isLive: !args.has("no-progress"),
       report: args.text("report"),
+      ui: uiOf(args),
       goOn: undefined,
       onStart: (run) => {
         const ignore = run.on("page", ({ title }) => {

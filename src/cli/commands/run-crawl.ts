@@ -14,6 +14,7 @@ import {
 } from "../../crawl.ts";
 import { createSystemClock } from "../../index.ts";
 import { UsageError } from "../flags.ts";
+import { openCrawlPage } from "./crawl-page.ts";
 import { EXIT_FAILED, EXIT_FAULT, EXIT_INTERRUPTED, EXIT_OK, type Io } from "../io.ts";
 import { momentText } from "../output/number-text.ts";
 import { faultText } from "../output/fault-text.ts";
@@ -36,6 +37,8 @@ interface Showing {
   readonly isQuiet?: boolean;
   /** A line for each visit. */
   readonly isVerbose?: boolean;
+  /** Shows the live page at this port, undefined: the usual one; `ui` undefined: no page. */
+  readonly ui?: { port: number | undefined } | undefined;
   /** Printed when something is left. */
   readonly goOn: string | undefined;
   /** Printed when URLs of a directory have failed. */
@@ -85,10 +88,12 @@ export async function runCrawl(io: Io, options: CrawlOptions, showing: Showing):
     say(text);
   });
   const end = showing.onStart?.(run, say);
+  const endPage = showing.ui && openCrawlPage(run, showing.ui.port, say);
   let summary: CrawlSummary;
   try {
     summary = await run.finished;
   } finally {
+    await endPage?.();
     view.end();
     end?.();
     ignore();

@@ -11,13 +11,15 @@ export interface GivenRegistryOptions {
   readonly frontier: Given;
   readonly now: () => number;
   readonly onFault: (crawl: string, cause: unknown) => void;
+  /** Whether calls of the protocol will ask which URLs are known. */
+  readonly needsIdentities: boolean;
 }
 
-/** Rejects with UNSUPPORTED for a frontier that does not keep which URLs it knows. */
+/** Rejects with UNSUPPORTED for a frontier that does not keep which URLs it knows, where that is needed. */
 export async function openGivenRegistry(options: GivenRegistryOptions): Promise<CrawlRegistry> {
-  const { frontier, now, onFault } = options;
+  const { frontier, now, onFault, needsIdentities } = options;
   const { name } = frontier;
-  if ((await frontier.report()).seenSet.mode === "bloom") {
+  if (needsIdentities && (await frontier.report()).seenSet.mode === "bloom") {
     const expected = "one whose seen.mode is 'exact' or 'tiered', which know every URL";
     throw new FrontierError("UNSUPPORTED", `options.frontier: '${name}' (expected: ${expected})`);
   }

@@ -23,9 +23,13 @@ export interface RpcServer {
   close(drainMs: number): Promise<void>;
 }
 
-export async function listen(settings: ServeSettings, calls: Calls): Promise<RpcServer> {
+export async function listen(
+  settings: ServeSettings,
+  port: number,
+  calls: Calls,
+): Promise<RpcServer> {
   const grpc = await loadGrpc();
-  const { given, host, messageBytesMax, port, streamsMax } = settings;
+  const { given, host, messageBytesMax, streamsMax } = settings;
   const server = new grpc.Server({
     "grpc.max_receive_message_length": messageBytesMax,
     "grpc.max_send_message_length": -1,
