@@ -15,8 +15,8 @@
 import { BENCH_FLAGS, benchCommand } from "./commands/bench-command.ts";
 import { completionScript, SHELLS } from "./shell-completion.ts";
 import { errorTextOf } from "./output/error-text.ts";
-import { crawlCommand } from "./commands/crawl-command.ts";
-import { CRAWL_FLAGS } from "./commands/crawl-flags.ts";
+import { crawlCommand } from "./commands/crawl/crawl-command.ts";
+import { CRAWL_FLAGS } from "./commands/crawl/crawl-flags.ts";
 import {
   FAILED_FLAGS,
   failedCommand,

@@ -1,4 +1,9 @@
 /**
+ * Room `src/cli/commands`: one file for each command or family of commands: flags to options, answer to text or JSON.
+ * Public entries only.
+ */
+
+/**
  * Answers about single URLs of a directory: `outrider failed` and `outrider visited`. Both read a copy, also beside a crawl that runs.
  *
  *   failed    records in state `failed`, with the reason, status, time and page that the frontier keeps of the last 10,000

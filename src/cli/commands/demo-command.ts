@@ -1,10 +1,10 @@
 /** `outrider demo`: crawls a synthetic web on loopback, live; the web's own log shows how polite the crawl was. */
 import { openSyntheticWebThread } from "../../testing.ts";
-import { uiOf } from "./crawl-command.ts";
-import { UI_FLAGS } from "./crawl-flags.ts";
+import { uiOf } from "./crawl/crawl-command.ts";
+import { UI_FLAGS } from "./crawl/crawl-flags.ts";
 import type { Flag, Parsed } from "../flags.ts";
 import type { Io } from "../io.ts";
-import { runCrawl } from "./run-crawl.ts";
+import { runCrawl } from "./crawl/run-crawl.ts";
 import { broken, table, together, whole } from "../output/number-text.ts";
 
 export const DEMO_FLAGS: readonly Flag[] = [

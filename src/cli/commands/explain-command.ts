@@ -4,7 +4,7 @@ import { type Explanation, type Frontier, openFrontier, type RecordView } from "
 import { chosenFrontierOf, openChosen } from "./chosen-frontier.ts";
 import { type Flag, type Parsed, UsageError } from "../flags.ts";
 import { EXIT_OK, type Io } from "../io.ts";
-import { readRules } from "./rules-file.ts";
+import { readRules } from "./crawl/rules-file.ts";
 import { bytes, momentText, table, whole } from "../output/number-text.ts";
 import { failedText, refusedText } from "../output/outcome-text.ts";
 import { lineText } from "../output/terminal-text.ts";

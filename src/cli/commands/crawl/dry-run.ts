@@ -1,9 +1,9 @@
 /** `outrider crawl --dry-run`: the plan with which the crawl would begin, as text or as one line of JSON. */
 import { isIP } from "node:net";
-import { type CrawlOptions, isPublicAddress, planCrawl, type PlannedSeed } from "../../crawl.ts";
-import { EXIT_OK, type Io } from "../io.ts";
-import { table } from "../output/number-text.ts";
-import { refusedText, scopeText } from "../output/outcome-text.ts";
+import { type CrawlOptions, isPublicAddress, planCrawl, type PlannedSeed } from "../../../crawl.ts";
+import { EXIT_OK, type Io } from "../../io.ts";
+import { table } from "../../output/number-text.ts";
+import { refusedText, scopeText } from "../../output/outcome-text.ts";
 
 export async function dryRun(io: Io, options: CrawlOptions, isJson: boolean): Promise<number> {
   const plan = await planCrawl(options);

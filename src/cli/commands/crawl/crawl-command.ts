@@ -1,16 +1,16 @@
 /**
- * Room `src/cli/commands`: one file for each command or family of commands: flags to options, answer to text or JSON.
+ * Room `src/cli/commands/crawl`: `outrider crawl` and what the demo shares with it: flags, rules file, progress, live page, summary.
  * Public entries only.
  */
 
 /** `outrider crawl`: flags into options of crawl(), and the rules file watched. */
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import type { ScopeChange } from "../../crawl.ts";
-import { canonicalize } from "../../index.ts";
-import { storedOptions } from "../../tools.ts";
+import type { ScopeChange } from "../../../crawl.ts";
+import { canonicalize } from "../../../index.ts";
+import { storedOptions } from "../../../tools.ts";
 import { dryRun } from "./dry-run.ts";
-import { type Parsed, parseFlags, UsageError } from "../flags.ts";
+import { type Parsed, parseFlags, UsageError } from "../../flags.ts";
 import {
   CRAWL_FLAGS,
   crawlOptionsOf,
@@ -19,9 +19,9 @@ import {
   SCOPE_FLAGS,
   seedsOfFile,
 } from "./crawl-flags.ts";
-import { linesOfFile } from "./transfer-files.ts";
-import type { Io } from "../io.ts";
-import { scopeText } from "../output/outcome-text.ts";
+import { linesOfFile } from "../transfer-files.ts";
+import type { Io } from "../../io.ts";
+import { scopeText } from "../../output/outcome-text.ts";
 import { readRules, watchRules } from "./rules-file.ts";
 import { runCrawl } from "./run-crawl.ts";
 

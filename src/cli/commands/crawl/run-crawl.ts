@@ -11,16 +11,16 @@ import {
   type CrawlOptions,
   type CrawlSample,
   type CrawlSummary,
-} from "../../crawl.ts";
-import { createSystemClock } from "../../index.ts";
-import { UsageError } from "../flags.ts";
+} from "../../../crawl.ts";
+import { createSystemClock } from "../../../index.ts";
+import { UsageError } from "../../flags.ts";
 import { openCrawlPage } from "./crawl-page.ts";
-import { EXIT_FAILED, EXIT_FAULT, EXIT_INTERRUPTED, EXIT_OK, type Io } from "../io.ts";
-import { momentText } from "../output/number-text.ts";
-import { faultText } from "../output/fault-text.ts";
-import { createView } from "../output/live-view.ts";
-import { reportHtml } from "../output/report-html.ts";
-import { reportText } from "../output/report-text.ts";
+import { EXIT_FAILED, EXIT_FAULT, EXIT_INTERRUPTED, EXIT_OK, type Io } from "../../io.ts";
+import { momentText } from "../../output/number-text.ts";
+import { faultText } from "../../output/fault-text.ts";
+import { createView } from "../../output/live-view.ts";
+import { reportHtml } from "../../output/report-html.ts";
+import { reportText } from "../../output/report-text.ts";
 
 interface Showing {
   readonly title: string;

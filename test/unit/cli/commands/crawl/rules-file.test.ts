@@ -10,9 +10,9 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
-import { readRules, watchRules } from "../../../../src/cli/commands/rules-file.ts";
-import { readText } from "../../../support/package.ts";
-import { matchesSchema } from "../../../support/json-schema.ts";
+import { readRules, watchRules } from "../../../../../src/cli/commands/crawl/rules-file.ts";
+import { readText } from "../../../../support/package.ts";
+import { matchesSchema } from "../../../../support/json-schema.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "outrider-rules-"));
 const closers: Array<() => void> = [];

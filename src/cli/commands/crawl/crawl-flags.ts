@@ -1,7 +1,7 @@
 /** The flags of `outrider crawl`, and the options of crawl() that they stand for. */
 import { readFileSync } from "node:fs";
-import type { CrawlOptions } from "../../crawl.ts";
-import { type Flag, type Parsed, UsageError } from "../flags.ts";
+import type { CrawlOptions } from "../../../crawl.ts";
+import { type Flag, type Parsed, UsageError } from "../../flags.ts";
 import { readRules } from "./rules-file.ts";
 
 /** Stands for a secret where the command line is shown. */

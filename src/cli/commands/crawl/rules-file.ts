@@ -13,8 +13,8 @@
  */
 import { type FSWatcher, readFileSync, statSync, watch } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { createSystemClock, type Rule } from "../../index.ts";
-import { UsageError } from "../flags.ts";
+import { createSystemClock, type Rule } from "../../../index.ts";
+import { UsageError } from "../../flags.ts";
 
 interface RulesFile {
   readonly rules: Rule[];

@@ -1,7 +1,7 @@
 /** `--ui`: the live page over the frontier of a crawl, from its opening to its end. */
-import type { Crawl } from "../../crawl.ts";
-import type { Server } from "../../server.ts";
-import { UsageError } from "../flags.ts";
+import type { Crawl } from "../../../crawl.ts";
+import type { Server } from "../../../server.ts";
+import { UsageError } from "../../flags.ts";
 
 const HOST = "127.0.0.1";
 /** The port of `outrider serve`; where another program has it, any free one is taken. */
@@ -37,7 +37,7 @@ export function openCrawlPage(
 async function open({ frontier }: Crawl, port: number | undefined): Promise<Server> {
   if (frontier === undefined) throw new UsageError("--ui: the crawl has ended before it began");
   // Loaded for those alone who want the page.
-  const { serve } = await import("../../server.ts");
+  const { serve } = await import("../../../server.ts");
   const at = (httpPort: number): Promise<Server> =>
     serve({ frontier, host: HOST, port: false, httpPort });
   if (port !== undefined) return await at(port);
