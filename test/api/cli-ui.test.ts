@@ -90,7 +90,8 @@ function post(origin: string, action: string, token?: string): Promise<Response>
 it("shows the crawl, is steered with the token alone, and ends with the crawl", async () => {
   const site = await openSite();
   const crawl = run([
-    ...["crawl", site.url, "--ui-port", "0", "--delay", "5", "--allow-private", "--no-progress"],
+    ...["crawl", site.url, "--ui-port", "0", "--delay", "5", "--depth", "1000000"],
+    ...["--allow-private", "--no-progress"],
   ]);
   const [, origin = "", token = ""] = await crawl.line(/page: (http:\S+)\/#token=(\S+)/);
   const page = await fetch(`${origin}/`);
