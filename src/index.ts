@@ -10,6 +10,7 @@ export {
   presets,
 } from "./engine/options/presets.ts";
 export { type Answer, type Settled, type SettledLease, settle } from "./engine/leases/settle.ts";
+export type { DiagnosticsMessages } from "./engine/lifecycle/call-channels.ts";
 export { openFrontierThread } from "./engine/owner-thread/open-frontier-thread.ts";
 export type { AsyncFrontier, AsyncHost, AsyncLease } from "./engine/types/async-frontier.ts";
 export type {

@@ -103,6 +103,13 @@ export function isMemoryFull(error: unknown): boolean {
   return error instanceof FrontierError && error.code === "MEMORY_FULL";
 }
 
+/** A call from within a function of the user's that a push is asking. */
+export function frontierAsking(): FrontierError {
+  const expected = "accept, keyOf and by only return a value; call it after push has returned";
+  const message = `frontier: called from within a push (expected: ${expected})`;
+  return new FrontierError("STATE_INVALID", message);
+}
+
 /** The error of a call on a closed frontier. */
 export function frontierClosed(): FrontierError {
   const expected = "an open frontier; open it again to continue";

@@ -9,6 +9,7 @@
  *   I3  Faults without a listener are kept up to FAULTS_KEPT, the oldest dropped and counted.
  */
 import { misuse } from "../base/errors.ts";
+import { publishFault, publishSnapshot } from "./lifecycle/call-channels.ts";
 import { MODE_ACCEPTED, MODE_REFUSED } from "../frontier/admission/admission-mode.ts";
 import type { TransitionKind } from "../frontier/core.ts";
 import type { FrontierEvents, FrontierFault, RequestView } from "./types/frontier-types.ts";
@@ -56,6 +57,8 @@ interface Listening {
 }
 
 export class EventHub {
+  /** Whose snapshots and faults are published; undefined: another thread publishes them. */
+  readonly #frontier: string | undefined;
   /** Who listens, read by the hot path before anything is built. */
   readonly wants: Record<TransitionKind | "duplicate" | "rejected", boolean> = {
     accepted: false,
@@ -77,6 +80,10 @@ export class EventHub {
   #faults: FrontierFault[] = [];
   /** Told once, to the first who listens: what happened before anybody could. */
   readonly #early = new Map<EventName, unknown>();
+
+  constructor(frontier?: string) {
+    this.#frontier = frontier;
+  }
 
   on(name: EventName, listener: Listener): () => void {
     const list = this.#listeners.get(name) ?? [];
@@ -110,6 +117,9 @@ export class EventHub {
   }
 
   emit<E extends EventName>(name: E, payload: FrontierEvents[E]): void {
+    if (name === "snapshot" && this.#frontier !== undefined) {
+      publishSnapshot(this.#frontier, payload as FrontierEvents["snapshot"]);
+    }
     if (this.has(name)) this.#queue.push({ name, payload });
   }
 
@@ -120,6 +130,12 @@ export class EventHub {
 
   /** Something went wrong beside the crawl. */
   fault(fault: FrontierFault): void {
+    if (this.#frontier !== undefined) publishFault(this.#frontier, fault);
+    this.#report(fault);
+  }
+
+  /** To those who listen, or to the first who will. */
+  #report(fault: FrontierFault): void {
     if (this.has("error")) {
       this.#queue.push({ name: "error", payload: fault });
       return;
@@ -159,7 +175,7 @@ export class EventHub {
   #deliver(name: EventName, payload: unknown): void {
     const listenings = this.#listeners.get(name) ?? [];
     // The last listener left after the fault was queued (I3).
-    if (name === "error" && listenings.length === 0) this.fault(payload as FrontierFault);
+    if (name === "error" && listenings.length === 0) this.#report(payload as FrontierFault);
     for (const { listener } of listenings) {
       try {
         const answer = listener(payload as never);

@@ -79,7 +79,7 @@ export class LocalFrontier implements Frontier {
   readonly name: string;
   state: Record<string, unknown> = {};
   readonly #settings: Settings;
-  readonly #events = new EventHub();
+  readonly #events: EventHub;
   readonly #lifecycle: Lifecycle;
   readonly #leases: LeaseService;
   readonly #hooks: RuntimeHooks;
@@ -104,6 +104,7 @@ export class LocalFrontier implements Frontier {
   constructor(settings: Settings) {
     this.name = settings.name;
     this.#settings = settings;
+    this.#events = new EventHub(settings.name);
     const lifecycle = new Lifecycle(settings, this.#events);
     this.#failures = new FailureNotes(() => settings.clock.now());
     this.#lifecycle = lifecycle;

@@ -12,10 +12,11 @@
  *   I2  At most one timer is armed; none while no caller waits or nothing waits for a clock.
  */
 import { type Clock, scheduleAfter } from "../../base/clock.ts";
-import { FrontierError, frontierClosed, isMemoryFull } from "../../base/errors.ts";
+import { FrontierError, frontierAsking, frontierClosed, isMemoryFull } from "../../base/errors.ts";
 import type { Core, SteppedMs } from "../../frontier/core.ts";
 import { isOverdue, step } from "../../frontier/leases/leases.ts";
 import { deadlineAt, isReady, nextDueAt, soonestDueAt } from "../../frontier/scheduling/due.ts";
+import { areCallsObserved, CallChannels } from "./call-channels.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
 import { KeepAlive } from "./keep-alive.ts";
 import { BackgroundWork } from "./background-work.ts";
@@ -59,6 +60,7 @@ export class Lifecycle {
   readonly background: BackgroundWork;
   readonly #completion: Completion;
   readonly #breaker: CircuitBreaker;
+  readonly #channels: CallChannels;
   readonly #alive = new KeepAlive(() => this.settings.keepOpen);
   /** Sources being pushed from: not finished while there are any. */
   sources = 0;
@@ -90,6 +92,7 @@ export class Lifecycle {
       core: () => this.#runtime?.core,
     });
     this.#breaker = new CircuitBreaker(settings);
+    this.#channels = new CallChannels(settings.name);
   }
 
   start(runtime: Runtime, take: (core: Core, max: number, nowMs: SteppedMs) => Lease[]): void {
@@ -112,7 +115,7 @@ export class Lifecycle {
   /** For tests: the core as the last call left it; between calls alone. */
   get coreAsLeft(): Core {
     const { intake } = this;
-    if (intake.isBusy) throw reentered();
+    if (intake.isBusy) throw frontierAsking();
     return intake.core;
   }
 
@@ -146,7 +149,7 @@ export class Lifecycle {
     const nowMs = this.clock.now();
     const runtime = this.#runtime;
     if (runtime === undefined) return { core: undefined, nowMs };
-    if (this.isAsking) throw reentered();
+    if (this.isAsking) throw frontierAsking();
     this.#resetBreaker(nowMs);
     if (isOverdue(runtime.core, nowMs)) {
       step(runtime.core, nowMs);
@@ -220,10 +223,12 @@ export class Lifecycle {
     if (this.isAsking) return; // the call that asks the user's function ends it
     if (this.#isSettling) this.#isUnsettled = true;
     else this.#settleAll(nowMs);
+    const core = this.#runtime?.core;
     try {
-      this.#runtime?.core.log?.end();
-      if (this.#runtime !== undefined) this.durable?.commit(nowMs);
+      core?.log?.end();
+      if (core !== undefined) this.durable?.commit(nowMs);
     } finally {
+      if (core !== undefined && areCallsObserved()) this.#channels.publish(core);
       this.events.flush(); // also where the disk has refused: the rest has happened
     }
   }
@@ -489,10 +494,4 @@ export class Lifecycle {
 /** Records that have gone: what gives memory back. */
 function freedOf({ counters }: Core): number {
   return counters.done + counters.removed + counters.forgotten;
-}
-
-function reentered(): FrontierError {
-  const expected = "accept, keyOf and by only return a value; call it after push has returned";
-  const message = `frontier: called from within a push (expected: ${expected})`;
-  return new FrontierError("STATE_INVALID", message);
 }
