@@ -67,7 +67,7 @@ export interface CrawlSummary {
   readonly redirects: number;
   /** Answers 304. */
   readonly notModified: number;
-  /** Sitemaps that were read. */
+  /** Sitemaps and feeds that were read. */
   readonly sitemaps: number;
   /** Pages that robots.txt forbids. */
   readonly disallowed: number;

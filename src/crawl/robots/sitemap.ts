@@ -1,5 +1,6 @@
 /**
- * Sitemaps: turns an index, a list of URLs or plain text, also compressed, into requests. `lastmod` is stored in the request's data.
+ * Sitemaps: turns an index, a list of URLs, plain text or a feed (feed.ts), also compressed, into requests. `lastmod` is stored in the
+ * request's data.
  *
  *   I1  At most SITEMAP_URLS_MAX entries and SITEMAP_BYTES_MAX inflated bytes are read, as sitemaps.org bounds them.
  */
@@ -8,6 +9,7 @@ import { gunzip } from "node:zlib";
 import type { RequestInput } from "../../index.ts";
 import { downloadError } from "../http/download-error.ts";
 import { readTags } from "../page/html-tags.ts";
+import { isFeedText, readFeed } from "./feed.ts";
 
 /** Name of the handler that reads sitemaps. */
 export const SITEMAP_HANDLER = "sitemap";
@@ -15,8 +17,8 @@ export const SITEMAP_BYTES_MAX = 50 * 1024 * 1024;
 const SITEMAP_URLS_MAX = 50_000;
 const GZIP_MAGIC = 0x1f8b;
 
-/** The requests in a sitemap: pages, and further sitemaps. Throws DownloadError for a decompression bomb. */
-export async function readSitemap(body: Buffer): Promise<RequestInput[]> {
+/** The requests in the sitemap or feed at `url`: pages, and further sitemaps. Throws DownloadError for a decompression bomb. */
+export async function readSitemap(body: Buffer, url: string): Promise<RequestInput[]> {
   let plain = body;
   if (body.length > 2 && body.readUInt16BE(0) === GZIP_MAGIC) {
     try {
@@ -26,6 +28,7 @@ export async function readSitemap(body: Buffer): Promise<RequestInput[]> {
     }
   }
   const text = new TextDecoder().decode(plain);
+  if (isFeedText(text)) return readFeed(text, url);
   return /^\s*</.test(text) ? readXml(text) : readLines(text);
 }
 

@@ -15,6 +15,7 @@ import { fingerprint, type Outcome, type RequestInput } from "../../index.ts";
 import { DownloadError, downloadError } from "../http/download-error.ts";
 import type { RoomShare } from "../http/inflate-room.ts";
 import type { Chosen, Download, Exchange } from "../module-registry.ts";
+import { isFeedType } from "../robots/feed.ts";
 import { readSitemap, SITEMAP_BYTES_MAX, SITEMAP_HANDLER } from "../robots/sitemap.ts";
 import {
   type Answered,
@@ -120,7 +121,11 @@ async function download(
         return !isPaused;
       },
       accepts: (status, headers) =>
-        isSitemap || types === undefined || status >= 300 || types.includes(typeOf(headers)),
+        isSitemap ||
+        types === undefined ||
+        status >= 300 ||
+        types.includes(typeOf(headers)) ||
+        isFeedSeed(lease, headers),
     });
     checkDownload(answer);
     isCompleted = true;
@@ -195,7 +200,7 @@ async function finishByStatus(
   }
   if (status >= 200 && status < 300) {
     if (answer.isTruncated) counters.truncated++;
-    if (lease.handler === SITEMAP_HANDLER)
+    if (lease.handler === SITEMAP_HANDLER || isFeedSeed(lease, answer.headers))
       return sitemap(lease, context, { answer, outcome, room });
     return processPage(lease, context, { answer, outcome });
   }
@@ -254,6 +259,11 @@ function isRedirectLoop({ redirects, parent }: VisitLease, url: string): boolean
   return redirects > 0 && parent === fingerprint(url);
 }
 
+/** A seed that its server calls a feed: its entries are visited. One that pages link to is a page of another type. */
+function isFeedSeed({ depth }: VisitLease, headers: Download["headers"]): boolean {
+  return depth === 0 && isFeedType(typeOf(headers));
+}
+
 async function sitemap(
   lease: VisitLease,
   context: VisitContext,
@@ -261,7 +271,7 @@ async function sitemap(
 ): Promise<VisitEnd> {
   try {
     await room.take(SITEMAP_BYTES_MAX, context.signal);
-    const found = withoutExcluded(await readSitemap(answer.body), context);
+    const found = withoutExcluded(await readSitemap(answer.body, lease.url), context);
     room.end();
     context.counters.sitemaps++;
     lease.done({ found, outcome });

@@ -175,6 +175,8 @@ Allow: /no-but.html\nCrawl-delay: 2.5\nSitemap: ${at}/s.xml\nSitemap: /relative\
   });
 });
 
+const BASE = "http://a/sitemap.xml";
+
 describe("readSitemap", () => {
   const pages = `<?xml version="1.0"?><urlset><url><loc> http://a/1?x=1&amp;y=2 </loc>
     <lastmod>2026-01-02</lastmod></url><url><loc><![CDATA[http://a/2]]></loc></url><url></url></urlset>`;
@@ -184,13 +186,13 @@ describe("readSitemap", () => {
       { url: "http://a/1?x=1&y=2", data: { lastmod: "2026-01-02" } },
       { url: "http://a/2" },
     ];
-    expect(await readSitemap(Buffer.from(pages))).toEqual(expected);
-    expect(await readSitemap(gzipSync(pages))).toEqual(expected);
+    expect(await readSitemap(Buffer.from(pages), BASE)).toEqual(expected);
+    expect(await readSitemap(gzipSync(pages), BASE)).toEqual(expected);
     const index = "<sitemapindex><sitemap><loc>http://a/s.xml</loc></sitemap></sitemapindex>";
-    expect(await readSitemap(Buffer.from(index))).toEqual([
+    expect(await readSitemap(Buffer.from(index), BASE)).toEqual([
       { url: "http://a/s.xml", handler: "sitemap" },
     ]);
-    expect(await readSitemap(Buffer.from("http://a/1\r\n\n# no\nhttps://b/2"))).toEqual([
+    expect(await readSitemap(Buffer.from("http://a/1\r\n\n# no\nhttps://b/2"), BASE)).toEqual([
       { url: "http://a/1" },
       { url: "https://b/2" },
     ]);
@@ -198,10 +200,10 @@ describe("readSitemap", () => {
 
   it("reads 50,000 entries at most, and no bomb", async () => {
     const many = `http://a/x\n`.repeat(60_000);
-    expect(await readSitemap(Buffer.from(many))).toHaveLength(50_000);
+    expect(await readSitemap(Buffer.from(many), BASE)).toHaveLength(50_000);
     const bomb = gzipSync(Buffer.alloc(60 * 1024 * 1024));
-    await expect(readSitemap(bomb)).rejects.toMatchObject({ fault: "too-large" });
-    expect(await readSitemap(Buffer.from("<broken"))).toEqual([]);
-    expect(await readSitemap(Buffer.alloc(0))).toEqual([]);
+    await expect(readSitemap(bomb, BASE)).rejects.toMatchObject({ fault: "too-large" });
+    expect(await readSitemap(Buffer.from("<broken"), BASE)).toEqual([]);
+    expect(await readSitemap(Buffer.alloc(0), BASE)).toEqual([]);
   });
 });

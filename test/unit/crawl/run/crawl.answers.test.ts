@@ -47,6 +47,40 @@ async function run(web: Downloader, options: CrawlOptions = {}) {
   return crawl({ seeds: HOME, delayMs: 0, robots: false, downloaders: [web], ...options }).finished;
 }
 
+describe("a feed", () => {
+  const feed = `<rss><channel><item><link>/1</link></item><item><link>/2</link></item></channel></rss>`;
+  const web = (type: string): Downloader & { asked: string[] } => {
+    const plain = webOf({ "/": links("/feed"), "/feed": feed, "/1": "one", "/2": "two" });
+    return {
+      ...plain,
+      async download(request) {
+        const answer = await plain.download(request);
+        const isFeed = request.url.endsWith("/feed");
+        const headers = { "content-type": isFeed ? type : "text/html" };
+        // As the built-in one, which leaves the body of what is not accepted unread.
+        const isTaken = request.accepts?.(answer.status, headers) !== false;
+        return { ...answer, headers, body: isTaken ? answer.body : Buffer.alloc(0) };
+      },
+    };
+  };
+
+  it("among the seeds leads to its entries; one that pages link to is a page of another type", async () => {
+    const asSeed = web("application/rss+xml");
+    const found = await run(asSeed, { seeds: `${HOME}feed` });
+    expect(asSeed.asked.sort()).toEqual([`${HOME}1`, `${HOME}2`, `${HOME}feed`]);
+    expect([found.pages, found.sitemaps]).toEqual([2, 1]);
+    const asLink = web("application/atom+xml");
+    expect((await run(asLink)).sitemaps).toBe(0);
+    expect(asLink.asked.sort()).toEqual([HOME, `${HOME}feed`]);
+  });
+
+  it("that its server calls text is read where the seed says what it is", async () => {
+    const asText = web("text/xml");
+    const seeds = [{ url: `${HOME}feed`, handler: "sitemap" }];
+    expect((await run(asText, { seeds })).pages).toBe(2);
+  });
+});
+
 describe("items", () => {
   const analyzers = [{ analyze: () => ({ items: [{ n: 1 }] }) }];
 
