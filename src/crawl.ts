@@ -73,6 +73,6 @@ export type {
   SlowPage,
   Visit,
 } from "./crawl/report/visit-statistics.ts";
-export type { SickHost } from "./crawl/report/host-health.ts";
+export type { CrawlHost, SickHost } from "./crawl/report/host-health.ts";
 export type { HostPages } from "./crawl/report/named-counts.ts";
 export type { VisitedPage } from "./crawl/run/visit-context.ts";

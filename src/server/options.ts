@@ -76,6 +76,11 @@ export interface ServeOptions {
    */
   ui?: boolean | undefined;
   /**
+   * How well a host answers, from 0 to 100: the page shows it. A crawl has it as `run.host(key)?.score`.
+   * @defaultValue not shown
+   */
+  score?: ((host: string) => number | undefined) | undefined;
+  /**
    * Most crawls at the same time.
    * @defaultValue 100
    */
@@ -138,6 +143,7 @@ const readFields = argument<
   tls: shape<ServeTls>({ cert: PEM, key: PEM, ca: PEM }) as never,
   token: kind("at least 8 characters", (value) => typeof value === "string" && value.length >= 8),
   ui: TRUTH,
+  score: callable(),
   crawlsMax: whole(1, 10_000),
   messageBytesMax: whole(1_024, 1 << 30),
   streamsMax: whole(1, 2 ** 31 - 1),

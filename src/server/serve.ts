@@ -139,7 +139,9 @@ function openHttp(settings: ServeSettings, parts: Parts, port: number): Promise<
     feed: createLiveFeed(async () => ({
       nowMs: clock.now(),
       frontiers: await Promise.all(
-        registry.frontiers().map(([id, frontier]) => lookAt(id, frontier, clock.now())),
+        registry
+          .frontiers()
+          .map(([id, frontier]) => lookAt(id, frontier, clock.now(), given.score)),
       ),
     })),
     watched: () => registry.frontiers(),

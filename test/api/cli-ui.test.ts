@@ -68,7 +68,7 @@ function run(args: string[]): Running {
 
 async function firstLook(
   origin: string,
-): Promise<{ frontiers: Array<{ report: { status: string } }> }> {
+): Promise<{ frontiers: Array<{ report: { status: string }; hosts: Array<{ score?: number }> }> }> {
   const answer = await fetch(`${origin}/api/events`);
   let text = "";
   for await (const chunk of answer.body as unknown as AsyncIterable<Uint8Array>) {
@@ -97,7 +97,8 @@ it("shows the crawl, is steered with the token alone, and ends with the crawl", 
   const page = await fetch(`${origin}/`);
   expect(page.headers.get("content-security-policy")).toContain("default-src 'none'");
   expect(await page.text()).not.toContain(token);
-  expect((await firstLook(origin)).frontiers[0]?.report.status).toBe("running");
+  const [look] = (await firstLook(origin)).frontiers;
+  expect([look?.report.status, look?.hosts[0]?.score]).toEqual(["running", 100]);
   expect((await post(origin, "pause")).status).toBe(401);
   expect((await post(origin, "pause", token)).status).toBe(200);
   expect((await firstLook(origin)).frontiers[0]?.report.status).toBe("paused");

@@ -13,6 +13,7 @@
  *   I2  A pause never ends before one that the host has already: Retry-After, back-off.
  */
 import type { Clock } from "../../base/clock.ts";
+import type { HostView } from "../../index.ts";
 import { hostOf } from "./named-counts.ts";
 import type { Visit } from "./visit-statistics.ts";
 
@@ -36,10 +37,22 @@ export interface SickHost {
   readonly pausedUntil?: number;
 }
 
+/** A host of a crawl. */
+export interface CrawlHost {
+  /** The host in the frontier: clocks, limits, hold. */
+  readonly view: HostView;
+  /** How well it answers: from 0, not at all, to 100. The newest visit counts an eighth. */
+  readonly score: number;
+  /** What its visits lacked; missing: nothing. */
+  readonly sick?: SickHost;
+}
+
 export interface HostHealth {
   /** Makes pauses from now on: called with a URL of a sick host and the time until which nothing of it shall be visited. */
   onSick: ((url: string, until: number) => void) | undefined;
   visit(visit: Visit): void;
+  /** What is kept of a host; undefined: it is well, or was not visited. */
+  of(host: string): SickHost | undefined;
   /** Hosts with the lowest scores, at most ten. */
   sickest(): SickHost[];
 }
@@ -84,10 +97,12 @@ export function createHostHealth(clock: Clock): HostHealth {
       else if (scoreOf(entry) > WELL_SCORE) entry.pauses = 0;
       else if (mark > 0 && scoreOf(entry) < SICK_SCORE) pause(entry, visit.url);
     },
+    of(host) {
+      const entry = hosts.get(host);
+      return entry && sickHostOf(host, entry);
+    },
     sickest() {
-      const list = [...hosts].map(([host, { mark, ...entry }]): SickHost => {
-        return { host, score: Math.round(100 * (1 - mark)), ...entry };
-      });
+      const list = [...hosts].map(([host, entry]) => sickHostOf(host, entry));
       return list.sort((one, other) => one.score - other.score).slice(0, SICKEST_MAX);
     },
   };
@@ -101,6 +116,10 @@ export function createHostHealth(clock: Clock): HostHealth {
     health.onSick(url, now + ms);
   };
   return health;
+}
+
+function sickHostOf(host: string, { mark, ...entry }: Entry): SickHost {
+  return { host, score: Math.round(100 * (1 - mark)), ...entry };
 }
 
 function markOf(visit: Visit): number {

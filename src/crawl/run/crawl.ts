@@ -20,6 +20,7 @@ import { misuse } from "../../base/errors.ts";
 import type { ListenOptions } from "../../base/listen-options.ts";
 import { type Frontier, type Lease, openFrontier, type Rule } from "../../index.ts";
 import { createEmitter, type Emitter } from "../report/emitter.ts";
+import type { CrawlHost } from "../report/host-health.ts";
 import { createFaultHub, type FaultHub, type FaultStream } from "../report/fault-stream.ts";
 import { createModuleRegistry, type ModuleRegistry } from "../module-registry.ts";
 import { type CrawlEvents, Monitor } from "./crawl-monitor.ts";
@@ -60,6 +61,8 @@ export interface Crawl<Item = unknown> extends AsyncDisposable {
   errors(): FaultStream;
   /** The summary so far, as plain data; its `toString()` is for people. */
   report(): CrawlSummary;
+  /** What the frontier knows of a host, and how well the host answers; undefined before status `running` and after the end. */
+  host(key: string): CrawlHost | undefined;
   /** Samples over the whole time, at most some hundred, for charts. */
   samples(): readonly CrawlSample[];
   /** Replaces the rules, as `Frontier.setRules`, within the crawl's scope. */
@@ -167,6 +170,14 @@ class CrawlRun implements Crawl {
 
   samples(): readonly CrawlSample[] {
     return this.#monitor.samples;
+  }
+
+  host(key: string): CrawlHost | undefined {
+    const isOpen = this.#status !== "stopped" && this.#last === undefined;
+    const view = isOpen ? this.#frontier?.host(key) : undefined;
+    if (view === undefined) return undefined;
+    const sick = this.#monitor.health.of(key);
+    return { view, score: sick?.score ?? 100, ...(sick === undefined ? {} : { sick }) };
   }
 
   report(): CrawlSummary {

@@ -227,6 +227,7 @@ function showTables({ hosts, failed, report }) {
     }],
     ["Delay in ms", (row) => row.delayMs, (row) => number(row.delayMs)],
     ["Failures in a row", (row) => row.failures],
+    ["Answers well, of 100", (row) => row.score ?? 100, (row) => row.score ?? "–"],
   ], hosts.filter(({ key }) => key.toLowerCase().includes(wanted)));
   fill("rules", [
     ["Rule", (row) => row[0], undefined, "wide"],

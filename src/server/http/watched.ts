@@ -22,6 +22,8 @@ export interface HostRow {
   readonly blockedUntil: number;
   readonly held: boolean;
   readonly failures: number;
+  /** How well it answers, where somebody keeps that. */
+  readonly score: number | undefined;
   /** What keeps it now. */
   readonly why: string;
 }
@@ -35,7 +37,13 @@ export interface Look {
   readonly nextDueAt: number | undefined;
 }
 
-export async function lookAt(name: string, frontier: Watched, nowMs: number): Promise<Look> {
+/** `score`: how well a host answers. */
+export async function lookAt(
+  name: string,
+  frontier: Watched,
+  nowMs: number,
+  score: (host: string) => number | undefined = () => undefined,
+): Promise<Look> {
   const report = await frontier.report();
   const pending = new Map<string, number>();
   let looked = 0;
@@ -53,7 +61,9 @@ export async function lookAt(name: string, frontier: Watched, nowMs: number): Pr
     if (failed.length >= FAILURES_MAX) break;
   }
   const hosts: HostRow[] = [];
-  for (const [key, count] of pending) hosts.push(await hostRow(frontier, key, count, nowMs));
+  for (const [key, count] of pending) {
+    hosts.push({ ...(await hostRow(frontier, key, count, nowMs)), score: score(key) });
+  }
   return { name, report: { ...report }, hosts, failed, nextDueAt: await frontier.nextDueAt() };
 }
 
@@ -68,7 +78,7 @@ async function hostRow(
   key: string,
   pending: number,
   nowMs: number,
-): Promise<HostRow> {
+): Promise<Omit<HostRow, "score">> {
   const host = frontier.host(key);
   const { delayMs, readyAt, blockedUntil, held, failures, leased, limit } =
     "view" in host ? await host.view() : host;

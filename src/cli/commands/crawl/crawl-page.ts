@@ -34,12 +34,16 @@ export function openCrawlPage(
   };
 }
 
-async function open({ frontier }: Crawl, port: number | undefined): Promise<Server> {
+async function open(run: Crawl, port: number | undefined): Promise<Server> {
+  const { frontier } = run;
   if (frontier === undefined) throw new UsageError("--ui: the crawl has ended before it began");
   // Loaded for those alone who want the page.
   const { serve } = await import("../../../server.ts");
   const at = (httpPort: number): Promise<Server> =>
-    serve({ frontier, host: HOST, port: false, httpPort });
+    serve({
+      ...{ frontier, host: HOST, port: false, httpPort },
+      score: (host) => run.host(host)?.score,
+    });
   if (port !== undefined) return await at(port);
   try {
     return await at(PORT);

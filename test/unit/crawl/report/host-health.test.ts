@@ -110,12 +110,16 @@ describe("a pause of a sick host", () => {
       let until = 0;
       run.on("page", () => {
         if (asked.well !== 40 || !pauseSickHosts) return;
-        until = run.frontier?.host(new URL(sick).host).blockedUntil ?? 0;
+        const { score, view, sick: lacks } = run.host(new URL(sick).host) ?? {};
+        until = view?.blockedUntil ?? 0;
+        expect([score, lacks?.failures]).toEqual([45, 6]);
+        expect(run.host(new URL(well).host)).toMatchObject({ score: 100 });
         void run.stop();
       });
       const { pages, sickest, pending } = await run.finished;
       expect([pages, asked.sick]).toEqual([40, pauseSickHosts ? 6 : 40]);
       expect(pending).toBe(pauseSickHosts ? 34 : 0);
+      expect(run.host(new URL(sick).host)).toBeUndefined(); // its frontier is closed
       const [first] = sickest;
       expect([first?.host, first?.failures]).toEqual([new URL(sick).host, asked.sick]);
       expect(until).toBe(first?.pausedUntil ?? 0);
