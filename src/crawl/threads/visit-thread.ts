@@ -20,6 +20,7 @@ import { downloaderOptions } from "../run/crawl-options.ts";
 import { type CrawlCounters, createCounters } from "../report/crawl-summary.ts";
 import { type OwnerChannel, openOwnerChannel } from "./owner-channel.ts";
 import type { AskAnswer, CountsPart, ThreadSetup } from "./crawl-messages.ts";
+import { createPausedHosts } from "./paused-hosts.ts";
 import { visit } from "../run/visit.ts";
 import type { VisitContext, VisitedPage, VisitLease } from "../run/visit-context.ts";
 
@@ -97,6 +98,7 @@ async function createThread(setup: ThreadSetup): Promise<Thread> {
     room,
     userAgent: setup.userAgent,
     policyHook: await loadPolicyHook(setup.options.policy),
+    paused: createPausedHosts(setup.paused),
     onNoDownloader: () => {},
     onItem: (item: unknown, url: string) =>
       channel.post({ kind: "item", item: sendable(item), url }),
