@@ -19,8 +19,10 @@ export function createCsvLines(head: string): ItemLines {
   let columns = head === "" ? [] : cellsOf(head);
   return {
     take(item) {
-      const more = Object.keys(fieldsOf(item)).filter((name) => !columns.includes(name));
+      const fields = fieldsOf(item);
+      const more = Object.keys(fields).filter((name) => !columns.includes(name));
       if (more.length === 0) return "same";
+      for (const value of Object.values(fields)) cell(value); // an item that cannot be written brings no column
       columns = [...columns, ...more];
       return "new";
     },

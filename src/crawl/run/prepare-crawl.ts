@@ -108,7 +108,7 @@ export async function prepareCrawl(parts: CrawlPreparation): Promise<VisitContex
     signal: parts.signal,
     onNoDownloader: parts.onNoDownloader,
     patterns: compilePatterns(patternsOf(settings)),
-    bodies: given.saveBodies === undefined ? undefined : createBodyFolder(given.saveBodies),
+    bodies: given.saveBodies === undefined ? undefined : createBodyFolder(given.saveBodies, true),
     onEnding: (visit) => monitor.health.visit(visit),
     onVisit: (visit) => monitor.visit(visit),
     onPage: (page) => monitor.page(page),

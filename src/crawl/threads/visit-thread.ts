@@ -94,7 +94,7 @@ async function createThread(setup: ThreadSetup): Promise<Thread> {
     counters: own,
     limits: setup.limits,
     patterns: compilePatterns(setup.limits),
-    bodies: saveBodies === undefined ? undefined : createBodyFolder(saveBodies),
+    bodies: saveBodies === undefined ? undefined : createBodyFolder(saveBodies, false),
     room,
     userAgent: setup.userAgent,
     policyHook: await loadPolicyHook(setup.options.policy),
