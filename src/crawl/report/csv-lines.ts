@@ -22,7 +22,8 @@ export function createCsvLines(head: string): ItemLines {
       const fields = fieldsOf(item);
       const more = Object.keys(fields).filter((name) => !columns.includes(name));
       if (more.length === 0) return "same";
-      for (const value of Object.values(fields)) cell(value); // an item that cannot be written brings no column
+      // An item that cannot be written brings no column.
+      for (const value of Object.values(fields)) cell(value);
       columns = [...columns, ...more];
       return "new";
     },
