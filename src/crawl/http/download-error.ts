@@ -128,7 +128,7 @@ export function downloadError(cause: unknown): DownloadError {
     return new DownloadError(fault, text, cause);
   }
   if (name.startsWith("HPE_")) return new DownloadError("protocol", text, cause);
-  if (/^(Z_|ERR__ERROR_|ERR_BROTLI|ERR_ZSTD|ERR_PADDING)/.test(name)) {
+  if (/^(Z_|ERR__ERROR_|ERR_BROTLI|ERR_ZSTD|ZSTD_error_|ERR_PADDING)/.test(name)) {
     return new DownloadError("encoding", text, cause);
   }
   if (/^(CERT_|DEPTH_ZERO|UNABLE_TO|SELF_SIGNED|ERR_TLS|ERR_SSL)/.test(name)) {

@@ -79,14 +79,6 @@ const ANSWERS: ReadonlyArray<readonly [what: string, fault: string, answer: Answ
     },
   ],
   [
-    "sends empty data without end",
-    "protocol",
-    (socket, id) => {
-      socket.write(page(id));
-      flood(socket, frame(DATA, 0, id));
-    },
-  ],
-  [
     "sends too many headers",
     "reset",
     (socket, id) => socket.write(frame(HEADERS, END_HEADERS | END_STREAM, id, manyFields)),
@@ -116,15 +108,18 @@ describe("a server of HTTP/2 that", () => {
   });
 
   it.each([
-    ["settings", frame(SETTINGS, 0, 0)],
-    ["pings", frame(PING, 0, 0, Buffer.alloc(8))],
-  ])("sends %s without end ends at a limit", async (_, bytes) => {
-    const { url, ca } = await openFrameServer((socket, stream, before) =>
-      before === 0 ? flood(socket, bytes) : socket.write(whole(stream)),
-    );
+    ["settings", () => frame(SETTINGS, 0, 0)],
+    ["pings", () => frame(PING, 0, 0, Buffer.alloc(8))],
+    ["empty data", (stream: number) => frame(DATA, 0, stream)],
+  ])("sends %s without end ends at a limit", async (_, bytesFor) => {
+    const { url, ca } = await openFrameServer((socket, stream, before) => {
+      if (before > 0) return socket.write(whole(stream));
+      socket.write(page(stream));
+      return flood(socket, bytesFor(stream));
+    });
     const hasty = createDownloader({ allowPrivate: true, ca, totalMs: 300 });
     closeAfter(() => hasty.close());
-    // nghttp2 ends it where its answers do not leave fast enough.
+    // Some versions of Node end it before that.
     expect(["protocol", "timeout"]).toContain(await faultOf(hasty.download({ url })));
     const downloader = createDownloader({ allowPrivate: true, ca });
     closeAfter(() => downloader.close());
