@@ -5,7 +5,7 @@
  *
  *   I1  A line is handed to the system before the page it comes from is done: a killed process loses none of them, though
  *       a page that is visited again writes its items again.
- *   I2  A line that a crash left half-written is cut at the next opening.
+ *   I2  A line that a crash left half-written is cut at the next opening, one that the disk refused at once.
  */
 import {
   appendFileSync,
@@ -65,7 +65,12 @@ export function createItemFile({ path, rotateBytes = ROTATE_BYTES }: ItemFileOpt
       ({ file, bytes } = openWhole(path));
     }
     const line = Buffer.from(`${bytes === 0 ? lines.head() : ""}${lines.line(item)}`);
-    for (let at = 0; at < line.length; ) at += writeSync(file, line, at);
+    try {
+      for (let at = 0; at < line.length; ) at += writeSync(file, line, at);
+    } catch (cause) {
+      ftruncateSync(file, bytes); // half a line would make the next one unreadable
+      throw cause;
+    }
     bytes += line.length;
     return undefined;
   };
@@ -76,7 +81,11 @@ export function createItemFile({ path, rotateBytes = ROTATE_BYTES }: ItemFileOpt
 const JSONL: ItemLines = Object.freeze({
   take: () => "same" as const,
   head: () => "",
-  line: (item: unknown) => `${JSON.stringify(item)}\n`,
+  line(item: unknown) {
+    const text: string | undefined = JSON.stringify(item);
+    if (text !== undefined) return `${text}\n`;
+    throw new TypeError(`item: a ${typeof item} (expected: a value that JSON can hold)`);
+  },
 });
 
 const HEAD_BYTES = 64 * 1024;
@@ -114,10 +123,11 @@ const ENDINGS: Readonly<Record<string, string>> = Object.freeze({
 
 /**
  * Writes each body to `<path>/<fingerprint>.<ending>` and a line of `<path>/index.jsonl`: no name of a file comes from a page. A line is
- * written after its body, so that it never names what is not there.
+ * written after its body, so that it never names what is not there. `isFirst`: no other thread writes to it yet.
  */
-export function createBodyFolder(path: string): BodyFolder {
+export function createBodyFolder(path: string, isFirst: boolean): BodyFolder {
   makeFolder(resolve(path));
+  if (isFirst) closeSync(openWhole(join(path, "index.jsonl")).file);
   return {
     save({ url, status, body, bytes, contentType, isTruncated }) {
       const file = `${fingerprint(url)}.${ENDINGS[contentType] ?? "bin"}`;

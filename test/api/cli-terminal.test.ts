@@ -1,6 +1,6 @@
 /** The crawl as a person has it: on a pseudo-terminal, with Ctrl-C, and with the same command again. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -21,6 +21,12 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const COLUMNS = 72;
 const CTRL_C = "\x03";
+// biome-ignore-start lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+const SEQUENCE = /\x1b\[\??[\d;]*[A-Za-z]|\r/g;
+/** What the live view may write besides text. */
+const OURS = /\x1b\[(\d+A|K|J|\?25[lh]|1m|22m)/g;
+const CONTROL = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
+// biome-ignore-end lint/suspicious/noControlCharactersInRegex: as above.
 const hasScript = spawnSync("script", ["--version"]).status === 0;
 beforeEach((context) => skipUnless(context, hasScript, "no `script` of util-linux"));
 
@@ -52,9 +58,13 @@ interface Terminal {
 }
 
 /** Starts the command line on a terminal of so many columns. */
-function onTerminal(argv: readonly string[]): Terminal {
+function onTerminal(
+  argv: readonly string[],
+  columns: number = COLUMNS,
+  tty = "/dev/null",
+): Terminal {
   const command = [process.execPath, program, ...argv].join(" ");
-  const line = `stty cols ${COLUMNS} rows 24; exec ${command}`;
+  const line = `tty > ${tty}; stty cols ${columns} rows 24; exec ${command}`;
   const child = spawn("script", ["-qec", line, "/dev/null"], {
     env: { ...process.env, TERM: "xterm", SHELL: "/bin/sh" },
   });
@@ -130,6 +140,52 @@ describe("a crawl on a terminal", () => {
     expect(JSON.parse(again.stdout)).toMatchObject({ reason: "finished", pages: 0, pending: 0 });
     expect(site.asked).toHaveLength(count + 1);
   });
+
+  it.each([40, 80, 200])(
+    "shows long and hostile URLs on %i columns, and on fewer, without a break",
+    async (columns) => {
+      const hostile = [
+        `/${"long/".repeat(800)}`,
+        "/\u202egnp.exe",
+        "/%1b[2J",
+        "/\x9b2J\x9d0;x\x9c",
+        "/\u4e2d\u0301\u2066",
+      ];
+      const site = await openSite((request, response) => {
+        response.setHeader("content-type", "text/html; charset=utf-8");
+        const links = hostile.map((each, at) => `<a href="${each}?${at}"><a href="${each}/${at}">`);
+        if (request.url === "/") return void response.end(links.join("") + pages(500));
+        if (request.url?.startsWith("/p/"))
+          return void response.end("<title>\x1b]0;x\x07\u202e</title>");
+        response.writeHead(404).end();
+      });
+      const tty = join(folder, `tty-${columns}`);
+      const argv = ["crawl", site.url, "--allow-private", "--delay", "20"];
+      const terminal = onTerminal(argv, columns, tty);
+      await shown(terminal).toMatch(/failing .*404/);
+      const before = terminal.text();
+      const { wraps, lines } = terminalOf(before.replaceAll("\r\n", "\n"), columns);
+      expect(wraps).toBe(0);
+      // One view, whatever number of times it was drawn.
+      expect(lines.filter((line) => line.includes("crawling"))).toHaveLength(1);
+      spawnSync("stty", ["-F", readFileSync(tty, "utf8").trim(), "cols", String(columns / 2)]);
+      const views = (text: string): string[] => text.split("crawling").slice(1);
+      // The first view may have been under way.
+      await expect
+        .poll(() => views(terminal.text().slice(before.length)).length, { timeout: 90_000 })
+        .toBeGreaterThan(3);
+      terminal.type(CTRL_C);
+      expect(await terminal.code).toBe(130);
+      const narrow = views(terminal.text().slice(before.length)).slice(1, 3).join("");
+      for (const line of narrow.split("\r\n")) {
+        expect(line.replaceAll(SEQUENCE, "").length).toBeLessThan(columns / 2);
+      }
+      const text = terminal.text();
+      expect(text.endsWith("\n")).toBe(true);
+      expect(terminalOf(text.replaceAll("\r\n", "\n")).isCursorShown).toBe(true);
+      expect(text.replaceAll(OURS, "")).not.toMatch(CONTROL);
+    },
+  );
 
   it("a second Ctrl-C ends it at once, and what was flushed is there", async () => {
     const site = await openSite((request, response) => {

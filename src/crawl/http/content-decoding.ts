@@ -11,6 +11,7 @@ import * as zlib from "node:zlib";
 import { downloadError, refusedCoding } from "./download-error.ts";
 import type { RawDownload } from "./http-exchange.ts";
 import type { RoomShare } from "./inflate-room.ts";
+import { zstdFrames } from "./zstd-frames.ts";
 
 interface InflateOptions {
   readonly maxOutputLength: number;
@@ -207,9 +208,41 @@ function isZlib(body: Buffer): boolean {
 function zstdOf(module: Record<string, unknown>): Inflate | undefined {
   const { zstdDecompress, zstdDecompressSync, createZstdDecompress } = module;
   if (typeof zstdDecompress !== "function") return undefined;
+  const now = zstdDecompressSync as InflateNow;
+  const later = promisify(zstdDecompress as never) as InflateLater;
   return {
-    now: zstdDecompressSync as InflateNow,
-    later: promisify(zstdDecompress as never),
+    now(body, options) {
+      const parts: Buffer[] = [];
+      for (const frame of framesOf(body, options)) parts.push(now(frame, roomLeft(parts, options)));
+      return joined(parts, options);
+    },
+    async later(body, options) {
+      const parts: Buffer[] = [];
+      for (const frame of framesOf(body, options)) {
+        parts.push(await later(frame, roomLeft(parts, options)));
+      }
+      return joined(parts, options);
+    },
     slowly: (_, options) => (createZstdDecompress as (given: object) => Transform)(options),
   };
 }
+
+function framesOf(body: Buffer, { finishFlush }: InflateOptions): Buffer[] {
+  return zstdFrames(body, finishFlush !== undefined);
+}
+
+/** Options for another part; of at least one byte, which is then too many. */
+function roomLeft(parts: readonly Buffer[], options: InflateOptions): InflateOptions {
+  const used = parts.reduce((sum, { length }) => sum + length, 0);
+  return { ...options, maxOutputLength: Math.max(options.maxOutputLength - used, 1) };
+}
+
+function joined(parts: readonly Buffer[], { maxOutputLength }: InflateOptions): Buffer {
+  const [first = EMPTY, ...more] = parts;
+  const whole = more.length === 0 ? first : Buffer.concat(parts);
+  if (whole.length <= maxOutputLength) return whole;
+  const code = "ERR_BUFFER_TOO_LARGE";
+  throw Object.assign(new RangeError(`longer than ${maxOutputLength} bytes`), { code });
+}
+
+const EMPTY: Buffer = Buffer.alloc(0);

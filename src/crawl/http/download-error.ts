@@ -85,7 +85,22 @@ const BY_CODE: Record<string, DownloadFault> = {
   UND_ERR_DESTROYED: "aborted",
   UND_ERR_CLOSED: "aborted",
   ERR_BUFFER_TOO_LARGE: "too-large",
+  ERR_HTTP2_INVALID_SESSION: "reset",
+  ERR_HTTP2_GOAWAY_SESSION: "reset",
+  ERR_HTTP2_SESSION_ERROR: "reset",
+  ERR_HTTP2_STREAM_CANCEL: "reset",
+  ERR_HTTP2_OUT_OF_STREAMS: "reset",
 };
+
+/** Codes with which a stream of HTTP/2 is reset, where another request fails alike; after any other it may work. */
+const FINAL_RESETS: ReadonlyArray<readonly [RegExp, DownloadFault]> = [
+  [/NGHTTP2_(PROTOCOL|COMPRESSION|FRAME_SIZE|FLOW_CONTROL)_ERROR$/, "protocol"],
+  [/NGHTTP2_HTTP_1_1_REQUIRED$/, "protocol"],
+  [/NGHTTP2_INADEQUATE_SECURITY$/, "tls"],
+];
+
+/** How undici reports, under a code of its own, that a stream of HTTP/2 has ended without an answer. */
+const BARE_END = /^HTTP\/2: stream /;
 
 /** undici's message for a proxy that refused to connect; its code is the one of an aborted request. */
 const BY_PROXY = /^Proxy response \(\d+\)/;
@@ -108,8 +123,12 @@ export function downloadError(cause: unknown): DownloadError {
   const name = typeof code === "string" ? code : "";
   const known = BY_CODE[name];
   if (known !== undefined) return new DownloadError(known, text, cause);
+  if (name === "ERR_HTTP2_STREAM_ERROR" || BARE_END.test(text)) {
+    const fault = FINAL_RESETS.find(([pattern]) => pattern.test(text))?.[1] ?? "reset";
+    return new DownloadError(fault, text, cause);
+  }
   if (name.startsWith("HPE_")) return new DownloadError("protocol", text, cause);
-  if (/^(Z_|ERR__ERROR_|ERR_BROTLI|ERR_ZSTD|ERR_PADDING)/.test(name)) {
+  if (/^(Z_|ERR__ERROR_|ERR_BROTLI|ERR_ZSTD|ZSTD_error_|ERR_PADDING)/.test(name)) {
     return new DownloadError("encoding", text, cause);
   }
   if (/^(CERT_|DEPTH_ZERO|UNABLE_TO|SELF_SIGNED|ERR_TLS|ERR_SSL)/.test(name)) {

@@ -30,6 +30,7 @@ import { DownloadError } from "./download-error.ts";
 import { createInflateRoom, type InflateRoom } from "./inflate-room.ts";
 import { exchangeOf } from "./wire-exchange.ts";
 import { fetchRaw, lowerCase } from "./http-exchange.ts";
+import { watchHttp2 } from "./http2-session.ts";
 import { dropContinue } from "./interim-responses.ts";
 import { ACCEPT_ENCODING, decode } from "./content-decoding.ts";
 import type { Identity } from "../identity/identity.ts";
@@ -147,6 +148,7 @@ export interface DownloaderOptions {
 /** Names no page: an operator names one with `contact`. */
 export const USER_AGENT = "Outrider/0.1";
 const CONNECT_MS = 10_000;
+const KEEP_ALIVE_MS = 5_000;
 const MAX_BYTES = 10 * 1024 * 1024;
 
 /**
@@ -173,6 +175,7 @@ export function createDownloader(
     lookup: options.lookup,
     dial: options.dial,
     allowH2: options.http2 ?? true,
+    keepAliveMs: options.keepAliveMs ?? KEEP_ALIVE_MS,
     ca: options.ca,
   });
   const agent = agentOf(options, connector.connect);
@@ -193,14 +196,8 @@ export function createDownloader(
       }
       const maxBytes = request.maxBytes ?? limits.maxBytes;
       const atMs = clock.now();
-      const raw = await fetchRaw({
-        agent,
-        clock,
-        url,
-        request,
-        fixed,
-        limits: { ...limits, maxBytes },
-      });
+      const bounds = { ...limits, maxBytes };
+      const raw = await fetchRaw({ agent, clock, url, request, fixed, limits: bounds });
       const address = connector.addressOf(url.host);
       await request.onExchange?.(exchangeOf(request, raw, { fixed, url, atMs, address }));
       const { mayCut = false, signal } = request;
@@ -251,7 +248,7 @@ function agentOf(options: DownloaderOptions, connect: Agent.Options["connect"]):
   const shared = {
     connections: options.connections ?? 1,
     pipelining: 1,
-    keepAliveTimeout: options.keepAliveMs ?? 5_000,
+    keepAliveTimeout: options.keepAliveMs ?? KEEP_ALIVE_MS,
     keepAliveMaxTimeout: 60_000,
     allowH2: options.http2 ?? true,
   };
@@ -274,7 +271,10 @@ function poolBehindProxy(
 ): Pool {
   const connect: buildConnector.connector = (target, callback) =>
     given.connect(target, (...answer) => {
-      if (answer[0] === null) dropContinue(answer[1]);
+      if (answer[0] === null) {
+        dropContinue(answer[1]);
+        watchHttp2(answer[1], given.keepAliveTimeout ?? KEEP_ALIVE_MS);
+      }
       callback(...answer);
     });
   return new Pool(origin, { ...given, connect: connect as never });

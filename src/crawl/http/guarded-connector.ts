@@ -12,6 +12,7 @@ import { isIP } from "node:net";
 import { buildConnector } from "undici";
 import { isPublicAddress } from "./address-guard.ts";
 import { DownloadError } from "./download-error.ts";
+import { watchHttp2 } from "./http2-session.ts";
 import { dropContinue } from "./interim-responses.ts";
 
 /** Resolves names to addresses, in the form of `node:dns`. */
@@ -29,6 +30,8 @@ interface ConnectOptions {
   /** Dials this instead of the origin: for a synthetic web, or a gateway. The guard judges it all the same. */
   readonly dial?: { readonly address: string; readonly port: number } | undefined;
   readonly allowH2: boolean;
+  /** An idle connection of HTTP/2 is closed after so many milliseconds. */
+  readonly keepAliveMs: number;
   /** Certificates to trust, in place of the system's. */
   readonly ca?: string | undefined;
   /** Makes what opens sockets; tests replace it, so that they dial nothing. */
@@ -89,6 +92,7 @@ export function createConnector(options: ConnectOptions): GuardedConnector {
         addresses.delete(addresses.keys().next().value as string);
       addresses.set(target.host ?? target.hostname, address);
       dropContinue(socket);
+      watchHttp2(socket, options.keepAliveMs);
       callback(null, socket);
     });
   };

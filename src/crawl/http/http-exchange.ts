@@ -62,6 +62,13 @@ function hasBody(status: number, headers: Download["headers"]): boolean {
 /** Told to a connection whose answer is not wanted to its end. */
 const CUT: DownloadError = new DownloadError("aborted", "the rest of the body is not read");
 
+/** Codes of Node for sessions and streams of HTTP/2. */
+const HTTP2_FAULT = /^ERR_HTTP2_/;
+
+function codeOf(cause: unknown): string {
+  return String((cause as { code?: unknown } | undefined)?.code);
+}
+
 /** Who is to be told when a signal fires. All requests of a crawl share one, and a listener of its own costs each a look at all the others. */
 const listening = new WeakMap<AbortSignal, Set<() => void>>();
 
@@ -171,11 +178,26 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    this.#finish({});
+    const what = this.#missing();
+    if (what === undefined) this.#finish({});
+    else this.#reject(what);
   }
 
   onResponseError(_: Dispatcher.DispatchController, cause: Error): void {
-    this.#reject(downloadError(cause));
+    const fault = downloadError(cause);
+    // The fault of a connection that ended before it was asked anything is not the page's.
+    const isOfOthers = this.#controller === undefined && HTTP2_FAULT.test(codeOf(cause));
+    this.#reject(isOfOthers ? new DownloadError("reset", fault.message, cause) : fault);
+  }
+
+  /** What is wrong with an answer that has ended, as HTTP/2 lets it: a status that is none, or less than its server has stated. */
+  #missing(): DownloadError | undefined {
+    const { url, method } = this.#fetching.request;
+    if (this.#status === 0) return new DownloadError("protocol", `${url}: no final status`);
+    const length = Number(this.#headers["content-length"] ?? 0);
+    if (method === "HEAD" || this.#headers["transfer-encoding"] !== undefined) return undefined;
+    if (!(length > this.#bytes)) return undefined;
+    return new DownloadError("reset", `${url}: ${this.#bytes} bytes (expected: ${length})`);
   }
 
   /** Whether this call is the one that settles. */

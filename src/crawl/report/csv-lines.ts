@@ -19,8 +19,11 @@ export function createCsvLines(head: string): ItemLines {
   let columns = head === "" ? [] : cellsOf(head);
   return {
     take(item) {
-      const more = Object.keys(fieldsOf(item)).filter((name) => !columns.includes(name));
+      const fields = fieldsOf(item);
+      const more = Object.keys(fields).filter((name) => !columns.includes(name));
       if (more.length === 0) return "same";
+      // An item that cannot be written brings no column.
+      for (const value of Object.values(fields)) cell(value);
       columns = [...columns, ...more];
       return "new";
     },

@@ -2,6 +2,7 @@
  * What stands before the first visit: modules made and registered, the scope's rule set, the robots gate built, the seeds
  * pushed; and the context that every visit is handed.
  */
+import { createPausedHosts } from "../threads/paused-hosts.ts";
 import { noteCrawlLog } from "../report/crawl-log.ts";
 import type { Frontier } from "../../index.ts";
 import { createCookies } from "../http/cookie-jar.ts";
@@ -89,6 +90,7 @@ export async function prepareCrawl(parts: CrawlPreparation): Promise<VisitContex
     counters: monitor.counters,
     gate,
     isPaused: (url) => frontier.host(hostKeyOf(url)).blockedUntil > settings.clock.now(),
+    paused: createPausedHosts(),
     validators: parts.validators,
     policyHook,
     userAgent: settings.userAgent,
@@ -96,8 +98,7 @@ export async function prepareCrawl(parts: CrawlPreparation): Promise<VisitContex
       ? createCookies({ clock: settings.clock, domainOf: (url) => frontier.explain(url).domain })
       : undefined,
     limits: {
-      ...pick(settings, ["maxRedirects", "maxLinks", "maxRetryAfterMs", "trapFilter"]),
-      types: settings.types,
+      ...pick(settings, ["maxRedirects", "maxLinks", "maxRetryAfterMs", "trapFilter", "types"]),
       ...patternsOf(settings),
       sitemapOnly: given.sitemapOnly ?? false,
       auth: authOf(settings),
@@ -107,7 +108,7 @@ export async function prepareCrawl(parts: CrawlPreparation): Promise<VisitContex
     signal: parts.signal,
     onNoDownloader: parts.onNoDownloader,
     patterns: compilePatterns(patternsOf(settings)),
-    bodies: given.saveBodies === undefined ? undefined : createBodyFolder(given.saveBodies),
+    bodies: given.saveBodies === undefined ? undefined : createBodyFolder(given.saveBodies, true),
     onEnding: (visit) => monitor.health.visit(visit),
     onVisit: (visit) => monitor.visit(visit),
     onPage: (page) => monitor.page(page),

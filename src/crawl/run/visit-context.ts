@@ -3,6 +3,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Lease, Outcome, RequestLike } from "../../index.ts";
 import type { Cookies } from "../http/cookie-jar.ts";
 import type { InflateRoom } from "../http/inflate-room.ts";
+import type { PausedHosts } from "../threads/paused-hosts.ts";
 import type { FaultHub } from "../report/fault-stream.ts";
 import type { RobotsGate } from "../robots/robots-gate.ts";
 import type { PagePolicy } from "../policy/page-policy.ts";
@@ -20,6 +21,8 @@ export interface VisitLease
   extends Pick<
     Lease,
     | "url"
+    | "host"
+    | "hostKey"
     | "method"
     | "body"
     | "headers"
@@ -60,6 +63,8 @@ export interface VisitContext {
   readonly gate: RobotsGate | undefined;
   /** Whether the host of a URL has asked for a pause; undefined: it cannot be told at once. */
   readonly isPaused: ((url: string) => boolean) | undefined;
+  /** What hosts have asked for, known to all threads as soon as the headers of an answer are there. */
+  readonly paused: PausedHosts;
   readonly validators: VisitValidators;
   /** undefined: nothing is to be decided. */
   readonly policyHook: PolicyHook | undefined;
@@ -205,10 +210,10 @@ export function withVisit(
     release: () => lease.release(),
     redirect: (url, change) => lease.redirect(url, change),
   };
-  const { url, method, depth, rule, handler, redirects, parent, deliveries } = lease;
+  const { url, host, hostKey, method, depth, rule, handler, redirects, parent, deliveries } = lease;
   return {
     ...ends,
-    ...{ url, method, depth, rule, redirects, deliveries, handler, parent },
+    ...{ url, host, hostKey, method, depth, rule, redirects, deliveries, handler, parent },
     get body() {
       return lease.body;
     },

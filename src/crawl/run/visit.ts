@@ -10,7 +10,8 @@
  *   I1  Items are handed over before the page is done: a crash repeats items, it loses none.
  *   I2  Whatever a module throws ends here, as a typed fault; the lease still gets its one end.
  */
-import { RETRY_STATUSES, retryAfterMs } from "../../base/time/duration.ts";
+import { hostNumber } from "../threads/paused-hosts.ts";
+import { RETRY_STATUSES, retryAfterMs as retryAfterIn } from "../../base/time/duration.ts";
 import { fingerprint, type Outcome, type RequestInput } from "../../index.ts";
 import { DownloadError, downloadError } from "../http/download-error.ts";
 import type { RoomShare } from "../http/inflate-room.ts";
@@ -95,8 +96,8 @@ async function download(
 ): Promise<Download | VisitEnd> {
   const isSitemap = lease.handler === SITEMAP_HANDLER;
   const { types } = context.limits;
+  const pause = pauseOf(lease, context);
   let isCompleted = false;
-  let isPaused = false;
   let refused: { readonly cause: unknown } | undefined;
   const onExchange = async (exchange: Exchange): Promise<void> => {
     try {
@@ -116,22 +117,18 @@ async function download(
       ...(isSitemap ? { maxBytes: SITEMAP_BYTES_MAX, room } : {}),
       signal: context.signal,
       ...(context.modules.isArchiving ? { onExchange } : {}),
-      mayBegin: () => {
-        isPaused = context.isPaused?.(lease.url) === true;
-        return !isPaused;
+      mayBegin: pause.mayBegin,
+      accepts: (status, headers) => {
+        pause.take({ status, headers });
+        const isTaken = isSitemap || types === undefined || status >= 300;
+        return isTaken || types.includes(typeOf(headers)) || isFeedSeed(lease, headers);
       },
-      accepts: (status, headers) =>
-        isSitemap ||
-        types === undefined ||
-        status >= 300 ||
-        types.includes(typeOf(headers)) ||
-        isFeedSeed(lease, headers),
     });
     checkDownload(answer);
     isCompleted = true;
     return answer;
   } catch (cause) {
-    if (context.signal.aborted || isPaused) return back(lease);
+    if (context.signal.aborted || pause.isOn) return back(lease);
     if (refused !== undefined) {
       const { url } = lease;
       const what = `archive: ${textOf(refused.cause)}`;
@@ -151,12 +148,50 @@ async function download(
       module: chosen.id,
       cause: fault,
     });
-    if (fault.isTransient) lease.retry({ reason: fault.fault });
-    else lease.fail(fault.fault);
+    const { outcome } = pause;
+    if (fault.isTransient) lease.retry({ reason: fault.fault, ...(outcome && { outcome }) });
+    else lease.fail(fault.fault, outcome);
     return "other";
   } finally {
     chosen.ended(isCompleted);
   }
+}
+
+/** What a download has to do with pauses: its host's, which another visit may have been asked for meanwhile, and the one that its answer asks for. */
+function pauseOf(
+  lease: VisitLease,
+  context: VisitContext,
+): {
+  readonly mayBegin: () => boolean;
+  /** Takes note of what the headers ask for. */
+  readonly take: (answer: Pick<Download, "status" | "headers">) => void;
+  /** Whether the download was not begun. */
+  readonly isOn: boolean;
+  /** What the headers asked for, whatever became of the body. */
+  readonly outcome: Outcome | undefined;
+} {
+  const { clock, paused } = context;
+  const host = hostNumber(lease.hostKey ?? lease.host);
+  let isOn = false;
+  let outcome: Outcome | undefined;
+  return {
+    mayBegin() {
+      isOn = paused.isPaused(host, clock.now()) || context.isPaused?.(lease.url) === true;
+      return !isOn;
+    },
+    take(answer) {
+      const retryAfterMs = askedToWaitMs(answer, context);
+      if (retryAfterMs === undefined) return;
+      outcome = { retryAfterMs };
+      paused.pause(host, retryAfterMs, clock.now());
+    },
+    get isOn() {
+      return isOn;
+    },
+    get outcome() {
+      return outcome;
+    },
+  };
 }
 
 /** What the request itself says goes before what is known of its page. */
@@ -300,9 +335,7 @@ function withoutExcluded(found: readonly RequestInput[], context: VisitContext):
 }
 
 function outcomeOf(answer: Download, context: VisitContext): Outcome {
-  const { status } = answer;
-  const isAskedToWait = RETRY_STATUSES.includes(status) || status === TOO_LARGE;
-  const waitMs = isAskedToWait ? retryAfterOf(answer, context) : undefined;
+  const waitMs = askedToWaitMs(answer, context);
   return {
     status: answer.status,
     latencyMs: answer.latencyMs,
@@ -313,7 +346,20 @@ function outcomeOf(answer: Download, context: VisitContext): Outcome {
   };
 }
 
-function retryAfterOf({ headers }: Download, { clock, limits }: VisitContext): number | undefined {
-  const ms = retryAfterMs(headers, clock.now());
+/** How long the host of an answer asks to be left alone. */
+function askedToWaitMs(
+  answer: Pick<Download, "status" | "headers">,
+  context: VisitContext,
+): number | undefined {
+  const { status } = answer;
+  const isAsked = RETRY_STATUSES.includes(status) || status === TOO_LARGE;
+  return isAsked ? retryAfterOf(answer, context) : undefined;
+}
+
+function retryAfterOf(
+  { headers }: Pick<Download, "headers">,
+  { clock, limits }: VisitContext,
+): number | undefined {
+  const ms = retryAfterIn(headers, clock.now());
   return ms === undefined ? undefined : Math.min(ms, limits.maxRetryAfterMs);
 }

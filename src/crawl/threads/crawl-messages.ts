@@ -28,6 +28,8 @@ export interface ThreadSetup {
   readonly perHost: number;
   readonly cookies: boolean;
   readonly limits: VisitLimits;
+  /** Shared by all threads (paused-hosts.ts). */
+  readonly paused: SharedArrayBuffer;
 }
 
 /** Counters since the last message, latencies one by one. */

@@ -131,6 +131,7 @@ class CrawlThreads {
       perHost: settings.perHost,
       cookies: settings.cookies,
       limits: context.limits,
+      paused: context.paused.memory,
     };
     this.#hall = new BroadcastChannel(this.setup.channel);
     this.#hall.onmessage = (event) => this.#onHello((event as { data: Hello }).data);

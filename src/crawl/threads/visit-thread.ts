@@ -20,6 +20,7 @@ import { downloaderOptions } from "../run/crawl-options.ts";
 import { type CrawlCounters, createCounters } from "../report/crawl-summary.ts";
 import { type OwnerChannel, openOwnerChannel } from "./owner-channel.ts";
 import type { AskAnswer, CountsPart, ThreadSetup } from "./crawl-messages.ts";
+import { createPausedHosts } from "./paused-hosts.ts";
 import { visit } from "../run/visit.ts";
 import type { VisitContext, VisitedPage, VisitLease } from "../run/visit-context.ts";
 
@@ -93,10 +94,11 @@ async function createThread(setup: ThreadSetup): Promise<Thread> {
     counters: own,
     limits: setup.limits,
     patterns: compilePatterns(setup.limits),
-    bodies: saveBodies === undefined ? undefined : createBodyFolder(saveBodies),
+    bodies: saveBodies === undefined ? undefined : createBodyFolder(saveBodies, false),
     room,
     userAgent: setup.userAgent,
     policyHook: await loadPolicyHook(setup.options.policy),
+    paused: createPausedHosts(setup.paused),
     onNoDownloader: () => {},
     onItem: (item: unknown, url: string) =>
       channel.post({ kind: "item", item: sendable(item), url }),

@@ -50,6 +50,7 @@ async function dial(
     allowPrivate: false,
     connectMs: 1_000,
     allowH2: false,
+    keepAliveMs: 1_000,
     lookup: answering(...lists),
     dialler,
   });
