@@ -208,6 +208,7 @@ export const LONG_TESTS = [
  * and nothing else.
  */
 export const LONGEST_TESTS = [
+  "test/crash/journal-fuzz.test.ts",
   "test/model/frontier-mutants.test.ts",
   "test/api/bench.test.ts",
   "test/model/frontier.test.ts",

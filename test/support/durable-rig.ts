@@ -55,18 +55,28 @@ export async function openRig(
   options: FrontierOptions = {},
   isTight = false,
 ): Promise<DurableRig> {
+  const frontier = await LocalFrontier.open(rigSettings(files, clock, options, isTight));
+  return { frontier, files, clock };
+}
+
+/** The settings of such a frontier. */
+export function rigSettings(
+  files: Files,
+  clock: VirtualClock,
+  options: FrontierOptions,
+  isTight: boolean,
+): Settings {
   const bounds =
     isTight && options.seen === undefined ? { seen: { memoryBytes: TIGHT_BYTES } } : {};
   const settings = normalizeOptions({ directory: "/dir", clock, seed: 1, ...bounds, ...options });
-  const frontier = await LocalFrontier.open({
+  return {
     ...settings,
     files,
     secret: secretOf(settings.seed),
     ...(isTight ? tightSpill() : {}),
     pageCountMax: 1024,
     snapshotRows: 3,
-  });
-  return { frontier, files, clock };
+  };
 }
 
 /** The order of every table depends on it: one seed determines a whole run. */

@@ -4,7 +4,8 @@
  */
 import { createVirtualClock } from "../../src/base/clock.ts";
 import { createRandom, type Random } from "../../src/base/random.ts";
-import type { LocalFrontier } from "../../src/engine/api/local-frontier.ts";
+import { LocalFrontier } from "../../src/engine/api/local-frontier.ts";
+import { coreOf } from "../../src/engine/api/verify-frontier.ts";
 import type {
   FrontierOptions,
   Lease,
@@ -12,7 +13,14 @@ import type {
   Rule,
 } from "../../src/engine/types/frontier-types.ts";
 import { act, optionsOf } from "./durable-program.ts";
-import { type DurableRig, killedFiles, openRig, turn, type VirtualClock } from "./durable-rig.ts";
+import {
+  type DurableRig,
+  killedFiles,
+  openRig,
+  rigSettings,
+  turn,
+  type VirtualClock,
+} from "./durable-rig.ts";
 import { createMemoryFiles, type MemoryFiles } from "./memory-files.ts";
 
 interface Flavour {
@@ -125,7 +133,7 @@ async function snapshotOf(frontier: LocalFrontier, random: Random): Promise<void
 
 function step(rig: DurableRig, random: Random, held: Lease[]): void {
   const { frontier } = rig;
-  const isBloom = frontier.report().seenSet.mode === "bloom";
+  const isBloom = coreOf(frontier).seen.mode === "bloom";
   switch (random.below(18)) {
     case 0:
       frontier.push(volatileOf(random));
@@ -193,10 +201,15 @@ function steer(frontier: LocalFrontier, random: Random, isBloom: boolean): void 
   }
 }
 
+/** Pages of 64 KiB: twice what these programs need. Memory that is made anew takes most of the time of an opening. */
+const PAGES = 160;
+
 /** Opens what was left, later. */
-export function openLeft(files: MemoryFiles, { flavour, nowMs }: Left): Promise<DurableRig> {
+export async function openLeft(files: MemoryFiles, { flavour, nowMs }: Left): Promise<DurableRig> {
   const clock: VirtualClock = createVirtualClock(nowMs);
-  return openRig(files, clock, flavour.options, flavour.isTight);
+  const settings = rigSettings(files, clock, flavour.options, flavour.isTight);
+  const frontier = await LocalFrontier.open({ ...settings, pageCountMax: PAGES });
+  return { frontier, files, clock };
 }
 
 /** Steps within which a frontier of these programs comes to its end. */
@@ -213,7 +226,8 @@ export async function workToEnd(rig: DurableRig, random: Random): Promise<void> 
     if (leases.length > 0) continue;
     const atMs = frontier.nextDueAt();
     if (atMs === undefined || atMs > clock.now() + WAIT_MS) return;
-    const { pending, waiting } = frontier.report();
+    // Counters, since a report costs more than the whole step.
+    const { pending, waiting } = coreOf(frontier).counters;
     // Under a rule that recrawls there is always a next one.
     if (pending + waiting === 0) return;
     clock.advance(Math.max(atMs - clock.now(), 1));

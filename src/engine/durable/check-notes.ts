@@ -3,10 +3,13 @@
  * note that cannot be is damage of the frame that holds it (persistence/recovery/recover.ts, R4).
  *
  *   counters   { pushed, duplicate …, rejected and passes by name }     whole numbers, and passes that are numbers
- *   rules      null, or { rules, version }        failed:…, foundOn…   as failure-notes.ts reads them
+ *   rules      null, or { rules, version }: where the opening has no rules of its own, a set that setRules would take
+ *   failed:…, foundOn…                            as failure-notes.ts reads them
  *   any other, such as the user's state           whatever msgpack can express
  */
+import { FrontierError } from "../../base/errors.ts";
 import { isRecord } from "../../base/serializable.ts";
+import { normalizeRules } from "../../frontier/rules/rule-specs.ts";
 import {
   failedName,
   failureOfValue,
@@ -16,11 +19,11 @@ import {
 import { packr } from "../../persistence/msgpack.ts";
 import { FoundOn } from "../records/found-on.ts";
 
-/** Throws when a note is not as a frontier writes it. */
-export function checkNote(name: string, bytes: Uint8Array): void {
+/** Throws when a note is not as a frontier writes it. `areRulesNeeded`: the opening continues under the rules of the note. */
+export function checkNote(name: string, bytes: Uint8Array, areRulesNeeded: boolean): void {
   const value = packr.unpack(bytes) as unknown;
   if (name === "counters") checkCounters(recordOf(value));
-  else if (name === "rules") checkRules(value);
+  else if (name === "rules") checkRules(value, areRulesNeeded);
   else if (name === "seeding") arraysOf(arrayOf(value ?? []));
   else if (name === "seedingAt") for (const count of arrayOf(value ?? [])) countOf(count);
   else if (isFailureNote(name)) checkFailure(name, value);
@@ -36,10 +39,21 @@ function checkCounters(counters: Record<string, unknown>): void {
   for (const pass of Object.values(recordOf(counters.passes))) passOf(pass);
 }
 
-/** Rules with functions are not in a note. What rules may be is up to the options of the opening. */
-function checkRules(value: unknown): void {
+/**
+ * Rules with functions are not in a note. A set that is wrong under any options was forged. One that only this opening's options exclude
+ * was not: the opening then fails with RULE_INVALID, and nothing is set aside.
+ */
+function checkRules(value: unknown, areNeeded: boolean): void {
   if (value === null || value === undefined) return;
-  arrayOf(recordOf(value).rules);
+  const { rules, version } = recordOf(value);
+  arrayOf(rules);
+  if (!areNeeded) return;
+  if (typeof version !== "string" && !Number.isFinite(version)) throw wrong("a version", version);
+  try {
+    normalizeRules(rules, {}, "exact");
+  } catch (error) {
+    throw error instanceof FrontierError ? new TypeError(error.message) : error;
+  }
 }
 
 function checkFailure(name: string, value: unknown): void {

@@ -171,7 +171,7 @@ async function openLocked(
   if (settings.from !== undefined) adoptFile(place, settings.from);
   const found = await recover({
     ...{ place, profile, make, nowMs: settings.clock.now(), listener: archive },
-    checkNote,
+    checkNote: (name, value) => checkNote(name, value, settings.rulesGiven === undefined),
     pause: nextTurn,
     onProgress: (progress) => settings.onProgress?.(progress),
   }).catch((error: unknown) => {

@@ -53,8 +53,8 @@ export function placeRestored(restoration: Restoration, nowMs: number): void {
   const { core } = restoration;
   const { counters, store } = core;
   closeRows(restoration);
-  // After a spill some hosts stand in their places already.
-  if (restoration.spillAt === 0 && !separateTurns(core)) restoration.isCorrected = true;
+  // No host stands anywhere yet, even where a spill has placed records: `settlePlacedHosts` comes below.
+  if (!separateTurns(core)) restoration.isCorrected = true;
   const pending = createRecordList();
   const failed = createRecordList();
   eachLiveRecord(core, restoration.names, (record) => {

@@ -65,6 +65,7 @@ export function applyHostMade(replay: Replay): void {
   const { restoration, words } = replay;
   const at = take(replay, JOURNAL_HOST_MADE_WORDS);
   const name = bytesOf(replay, words[at + 3] as number);
+  checkName(name);
   const turn = checkTurn(double(replay, at + 4));
   restoreHost(restoration, name, {
     lo: words[at + 1] as number,

@@ -216,10 +216,11 @@ export function restoreRecord(restoration: Restoration, from: RestoredRecord): b
   const { core, names } = restoration;
   const { store } = core;
   const isNameless = (from.flags & RECORD_FLAG_NO_IDENTITY) !== 0;
+  const host = hostOfHash(restoration, from.hostLo, from.hostHi);
+  // Before anything is dropped: the identity would go on pointing to it.
+  if (host === 0) return false;
   const before = restoredRecord(restoration, isNameless, from.lo, from.hi);
   if (before !== 0) dropRestored(restoration, before);
-  const host = hostOfHash(restoration, from.hostLo, from.hostHi);
-  if (host === 0) return false;
   const rule = ruleOfIndex(restoration, from.rule);
   const { draft } = core;
   draft.flags = from.flags;
