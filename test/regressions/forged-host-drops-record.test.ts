@@ -5,7 +5,7 @@
 import { expect, it } from "vitest";
 import { createVirtualClock } from "../../src/base/clock.ts";
 import { verifyFrontier } from "../../src/engine/api/verify-frontier.ts";
-import { damageOf, killedFiles, openRig, turn } from "../support/durable-rig.ts";
+import { killedFiles, openRig, turn } from "../support/durable-rig.ts";
 import { bytesOfSegment, type Entry, segmentOf } from "../support/journal-entries.ts";
 import { createMemoryFiles } from "../support/memory-files.ts";
 
@@ -38,7 +38,6 @@ it("an entry that names no host leaves the record of its name as it is", async (
   });
   files.setBytes(path, bytesOfSegment(segment));
   const again = await openRig(files, createVirtualClock(2_000));
-  const damage = await damageOf(again.frontier);
   verifyFrontier(again.frontier);
   const urls = again.frontier.pollMany(99).map((lease) => lease.url);
   await again.frontier.close({ discard: true });

@@ -5,6 +5,7 @@ import { gzipSync } from "node:zlib";
 import { expect, it } from "vitest";
 import { createDownloader } from "../../src/crawl/http/downloader.ts";
 import { createInflateRoom, INFLATE_ROOM_BYTES } from "../../src/crawl/http/inflate-room.ts";
+import { createPausedHosts } from "../../src/crawl/threads/paused-hosts.ts";
 import { visit } from "../../src/crawl/run/visit.ts";
 import { crawl } from "../../src/crawl.ts";
 import { closeAfter, listen } from "../support/listening.ts";
@@ -68,6 +69,7 @@ it.each([
     counters: { statuses: {}, bytes: 0, sitemaps: 0, latency: { record: () => {} } },
     validators: { isWanted: () => false, headersFor: () => ({}) },
     limits: { maxRedirects: 0, maxRetryAfterMs: 0 },
+    paused: createPausedHosts(),
     room: watched,
     onEnding: () => undefined,
     onVisit: () => undefined,

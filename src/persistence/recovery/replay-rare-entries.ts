@@ -24,7 +24,7 @@ import {
 import { HOST_LIVE_WORD } from "../../layout/records/host.ts";
 import { epochAdd, epochClear, epochOpen } from "../../structures/seen/epoch-table.ts";
 import { memberFree } from "../../structures/hosts/group-table.ts";
-import { hostForget } from "../../structures/hosts/host-table.ts";
+import { hostForget, isHashOf } from "../../structures/hosts/host-table.ts";
 import {
   RECORD_FAILED,
   RECORD_FLAG_NO_IDENTITY,
@@ -66,12 +66,11 @@ export function applyHostMade(replay: Replay): void {
   const at = take(replay, JOURNAL_HOST_MADE_WORDS);
   const name = bytesOf(replay, words[at + 3] as number);
   checkName(name);
-  const turn = checkTurn(double(replay, at + 4));
-  restoreHost(restoration, name, {
-    lo: words[at + 1] as number,
-    hi: words[at + 2] as number,
-    turn,
-  });
+  const [lo, hi] = [words[at + 1] as number, words[at + 2] as number];
+  // Its records would be found at a host of another name.
+  if (!isHashOf(restoration.core.hosts, name, lo, hi))
+    throw wrong("a host whose hash is another's");
+  restoreHost(restoration, name, { lo, hi, turn: checkTurn(double(replay, at + 4)) });
 }
 
 export function applyHost(replay: Replay, kind: number): void {

@@ -228,6 +228,13 @@ export function hostNamed(table: HostTable, name: string | Uint8Array): number {
   return hostFind(table, hash[0] as number, hash[1] as number);
 }
 
+/** Whether a name has this hash. */
+export function isHashOf({ store }: HostTable, name: Uint8Array, lo: number, hi: number): boolean {
+  const hash = new Uint32Array(2);
+  hashText(store, name, hash);
+  return hash[0] === lo && hash[1] === hi;
+}
+
 /** Makes a host whose index entry the caller fills (a batch insert left it claimed). */
 export function hostMake(table: HostTable, view: Uint8Array, lo: number, hi: number): number {
   const { store } = table;
