@@ -55,6 +55,7 @@ it.each([
   const ends: string[] = [];
   const leases = Array.from({ length: SITEMAPS }, (_, at) => ({
     url: `${own}/s${at}.xml.gz`,
+    host: new URL(own).host,
     method: "GET",
     handler: "sitemap",
     done: ({ found }: { found: unknown[] }) => void ends.push(`done ${found.length}`),
