@@ -56,7 +56,6 @@ export const LONG_TESTS = [
     files: [
       "test/regressions/poll-without-memory.test.ts",
       "test/model/memory-exhausted.test.ts",
-      "test/model/memory-groups.test.ts",
       "test/model/memory-faults.bulk.test.ts",
       "test/model/memory-faults.test.ts",
     ],
