@@ -3,6 +3,11 @@ import { expect, it } from "vitest";
 import { createVirtualClock } from "../../src/base/clock.ts";
 import { FrontierError } from "../../src/base/errors.ts";
 import type { FrontierOptions } from "../../src/engine/types/frontier-types.ts";
+import { crcAt } from "../../src/persistence/checksum.ts";
+import {
+  PREAMBLE_BYTES,
+  SECTION_HEAD_BYTES,
+} from "../../src/persistence/snapshot/snapshot-format.ts";
 import { damageOf, killedFiles, openRig } from "../support/durable-rig.ts";
 import { bytesOfSegment, segmentOf } from "../support/journal-entries.ts";
 import { createMemoryFiles, type MemoryFiles } from "../support/memory-files.ts";
@@ -48,6 +53,32 @@ it("a note of rules that cannot be is set aside by name, and the rules before it
   expect(damage).toEqual([expect.stringMatching(/journal-00000001\.log.*rule 'second'\.match/)]);
   expect(files.names()).toContain(`${PATH}.damaged`);
   expect(await openedOn(files)).toEqual({ damage: [], ...rest });
+});
+
+it("a snapshot whose rules cannot be is set aside, and the one before it serves with the journal", async () => {
+  const written = createMemoryFiles();
+  const { frontier } = await openRig(written, createVirtualClock(1_000));
+  for (const id of ["first", "second"]) {
+    frontier.setRules([{ id, match: { pattern: "/[0-9]$" } }, { id: "rest" }]);
+    frontier.push(`http://${id}.test/1`);
+    await frontier.snapshot();
+  }
+  const files = killedFiles(written);
+  await frontier.close({ discard: true });
+  const path = files
+    .names()
+    .filter((name) => name.includes("snapshot-"))
+    .sort()
+    .at(-1) as string;
+  const bytes = Buffer.from(files.bytesOf(path));
+  const [serial, length] = [bytes.readUInt32LE(8), bytes.readUInt32LE(PREAMBLE_BYTES)];
+  const head = bytes.subarray(PREAMBLE_BYTES + SECTION_HEAD_BYTES).subarray(0, length);
+  head.write("/[0-9(x", head.indexOf("/[0-9]$"));
+  bytes.writeUInt32LE(crcAt(head, serial, PREAMBLE_BYTES), PREAMBLE_BYTES + 4);
+  files.setBytes(path, bytes);
+  const opened = await openedOn(files);
+  expect(opened.damage).toEqual([expect.stringMatching(/snapshot-.*rule 'second'\.match/)]);
+  expect(opened).toMatchObject({ accepted: 2, rules: ["rest", "second"] });
 });
 
 it("a note of rules as it was written holds", async () => {

@@ -31,6 +31,7 @@ import {
   contentOf,
   type Place,
   segmentPath,
+  snapshotPath,
 } from "../directory/frontier-directory.ts";
 import { replayFrame } from "./replay-journal.ts";
 import { createReplay, type Replay } from "./entry-reader.ts";
@@ -196,6 +197,7 @@ class Run {
           return ++this.#frames % FRAMES_PER_PAUSE === 0 ? pause() : Promise.resolve();
         },
       });
+      this.#checkNotesOf(serial);
       return true;
     } catch (error) {
       if (!isDamage(error)) throw error;
@@ -243,6 +245,16 @@ class Run {
       ...{ restoration, secret: this.#secret, serial: last, snapshot },
       ...{ entries: replay.entries, damage: this.#damage, lost: restoration.volatileLive },
     };
+  }
+
+  /** A snapshot's notes are believed or not with all of it (R1). */
+  #checkNotesOf(serial: number): void {
+    const { checkNote, place } = this.#options;
+    const { notes } = this.#restoration as Restoration;
+    const check = (): void => {
+      for (const [name, value] of notes) checkNote?.(name, value);
+    };
+    contentOf(snapshotPath(place, serial), 0, check);
   }
 
   /** The last note of each name counts, so only that one is checked (R4). */
