@@ -32,6 +32,14 @@ import {
 import { createGivenRecords, type Given, queueKeyOf, shownOf } from "./given-records.ts";
 import { missingKey } from "./missing-key.ts";
 import { closedUntil, createQueueTable, type Queue, queueFor } from "./queue-table.ts";
+import {
+  createLeaseNames,
+  dueOf,
+  isOver,
+  type LeaseNames,
+  named,
+  reservedOf,
+} from "./reserved-metadata.ts";
 import { isPut, keyOf, leaseName, SECONDS_MAX } from "./stored-url.ts";
 import { isPlainUrl, isWhole, packWhole, unpackData } from "./url-data.ts";
 
@@ -67,8 +75,10 @@ export class GivenCrawl implements Crawl {
   /** The last of the steps that lease or close (I2). */
   #turn: Promise<unknown> = Promise.resolve();
   readonly #records;
+  readonly #names: LeaseNames;
 
   constructor(context: GivenCrawlContext) {
+    this.#names = createLeaseNames(context.now());
     this.id = context.frontier.name;
     this.#context = context;
     this.#records = createGivenRecords(context.frontier);
@@ -83,9 +93,15 @@ export class GivenCrawl implements Crawl {
     const requests: RequestInput[] = [];
     const places: number[] = [];
     for (const [index, found] of urls.entries()) {
-      if (keyOf(found) === undefined) continue;
+      const { isWrong, notBefore, priority } = reservedOf(found.metadata);
+      if (keyOf(found) === undefined || isWrong) continue;
       const data = packWhole(found, isPlainUrl(found.url), this.#second, 0);
-      requests.push({ ...requestOf(found), data });
+      requests.push({
+        ...requestOf(found),
+        data,
+        ...(priority === undefined ? {} : { priority }),
+        ...(notBefore === undefined ? {} : { notBefore }),
+      });
       places.push(index);
     }
     const result = await this.#context.frontier.pushMany(requests);
@@ -98,18 +114,22 @@ export class GivenCrawl implements Crawl {
   }
 
   async know(known: KnownUrl): Promise<number> {
-    if (keyOf(known) === undefined) return SKIPPED;
+    const reserved = reservedOf(known.metadata);
+    if (keyOf(known) === undefined || reserved.isWrong) return SKIPPED;
     const { frontier } = this.#context;
     const request = requestOf(known);
     const before = await frontier.record(request);
-    const due = Math.min(known.refetchAt, SECONDS_MAX);
-    if (before?.state === "leased") {
-      const name = leaseName(queueKeyOf(before), known.url);
-      await this.#leases.get(name)?.done();
-      this.#leases.delete(name);
+    const { due, dueAt } = dueOf(known, reserved);
+    const name = before?.state === "leased" ? leaseName(queueKeyOf(before), known.url) : "";
+    const lease = this.#leases.get(name);
+    if (isOver(reserved, lease, this.#names)) return SKIPPED;
+    this.#leases.delete(name);
+    if (lease !== undefined && reserved.failure !== undefined && due === 0) {
+      return (await lease.fail(reserved.failure)) ? OK : SKIPPED;
     }
+    await lease?.done();
     const { status } = await frontier.put(request, {
-      ...(due === 0 ? {} : { dueAt: due * 1_000 }),
+      ...(dueAt === undefined ? {} : { dueAt }),
       ...this.#dataOf(known, before, due),
     });
     if (isPut(status)) return OK;
@@ -276,7 +296,8 @@ export class GivenCrawl implements Crawl {
 
   #hold(lease: GivenLease): StoredUrl {
     const key = queueKeyOf(lease);
-    const stored = shownOf({ state: "leased", data: lease.data }, key, lease.url);
+    const shown = shownOf({ state: "leased", data: lease.data }, key, lease.url);
+    const stored = named(shown, lease, this.#names);
     this.#leases.set(leaseName(key, stored.url), lease);
     const nowMs = this.#context.now();
     for (const [name, { deadlineMs }] of this.#leases) {

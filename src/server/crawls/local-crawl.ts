@@ -45,6 +45,14 @@ import {
   storedOf,
   viewOf,
 } from "./stored-url.ts";
+import {
+  createLeaseNames,
+  dueOf,
+  isOver,
+  type LeaseNames,
+  named,
+  reservedOf,
+} from "./reserved-metadata.ts";
 import { isPlainUrl, packData, unpackData } from "./url-data.ts";
 
 const EPOCH_PREFIX = "q:";
@@ -69,9 +77,12 @@ export class LocalCrawl implements Crawl {
   /** Queues that the frontier gives less room than any. */
   readonly #narrow = new Set<Queue>();
 
+  readonly #names: LeaseNames;
+
   constructor(id: string, context: LocalCrawlContext) {
     this.id = id;
     this.#context = context;
+    this.#names = createLeaseNames(context.now());
     this.#restore();
   }
 
@@ -114,8 +125,12 @@ export class LocalCrawl implements Crawl {
       const found = urls[index] as FoundUrl;
       const key = keyOf(found);
       if (key === undefined) continue;
+      const { isWrong, notBefore, priority } = reservedOf(found.metadata);
+      if (isWrong) continue;
       const isPlain = isPlainUrl(found.url);
       const request = requestOf(found.url, key, isPlain);
+      if (priority !== undefined) request.priority = priority;
+      if (notBefore !== undefined) request.notBefore = notBefore;
       request.data = packData(found, isPlain, createdAt, 0);
       requests.push(request);
       places.push(index);
@@ -136,21 +151,28 @@ export class LocalCrawl implements Crawl {
 
   know(known: KnownUrl): number {
     const key = keyOf(known);
-    if (key === undefined) return SKIPPED;
+    const reserved = reservedOf(known.metadata);
+    if (key === undefined || reserved.isWrong) return SKIPPED;
     const { frontier } = this.#context;
     const isPlain = isPlainUrl(known.url);
     const request = requestOf(known.url, key, isPlain);
     const before = frontier.record(request);
     const createdAt = before === undefined ? this.#second : unpackData(before.data).createdAt;
-    const due = Math.min(known.refetchAt, SECONDS_MAX);
+    const { due, dueAt } = dueOf(known, reserved);
     const data = packData(known, isPlain, createdAt, due);
     let wasDone = before?.state === "done";
+    const name = leaseName(key, known.url);
+    const lease = before?.state === "leased" ? this.#leases.get(name) : undefined;
+    if (isOver(reserved, lease, this.#names)) return SKIPPED;
+    if (lease !== undefined && reserved.failure !== undefined && due === 0) {
+      this.#leases.delete(name);
+      return lease.fail(reserved.failure) ? OK : SKIPPED;
+    }
     if (before?.state === "leased") {
-      const name = leaseName(key, known.url);
-      wasDone = this.#leases.get(name)?.done().late === false;
+      wasDone = lease?.done().late === false;
       this.#leases.delete(name);
     }
-    const { status } = frontier.put(request, due === 0 ? { data } : { data, dueAt: due * 1_000 });
+    const { status } = frontier.put(request, dueAt === undefined ? { data } : { data, dueAt });
     const isDone = status === "done" || (wasDone && !isPut(status));
     if (!isPut(status) && before === undefined) return status === "rejected" ? SKIPPED : FAILED;
     const queue = queueFor(this.#table, key);
@@ -277,7 +299,7 @@ export class LocalCrawl implements Crawl {
   }
 
   #hold(queue: Queue, lease: Lease): StoredUrl {
-    const stored = storedOf(queue.key, lease.url, lease.data);
+    const stored = named(storedOf(queue.key, lease.url, lease.data), lease, this.#names);
     this.#leases.set(leaseName(queue.key, stored.url), lease);
     this.#dropOld();
     return stored;
