@@ -40,7 +40,7 @@ const NOTHING: Reserved = Object.freeze({
   isWrong: false,
 });
 
-/** What of the metadata is for us. @hot */
+/** What of the metadata is for us. */
 export function reservedOf(metadata: Uint8Array | undefined): Reserved {
   if (metadata === undefined || !hasReserved(metadata)) return NOTHING;
   const found = metadataOf(metadata);
