@@ -14,7 +14,6 @@ import { createVirtualClock } from "../../src/base/clock.ts";
 import { createRandom, type Random } from "../../src/base/random.ts";
 import { FrontierError } from "../../src/base/errors.ts";
 import type { FrontierOptions, Lease } from "../../src/engine/types/frontier-types.ts";
-import { LocalFrontier } from "../../src/engine/api/local-frontier.ts";
 import { coreOf, verifyFrontier } from "../../src/engine/api/verify-frontier.ts";
 import { act, optionsOf } from "../support/durable-program.ts";
 import {
@@ -22,7 +21,6 @@ import {
   type DurableRig,
   knownOf,
   openRig,
-  rigSettings,
   turn,
   withoutLock,
 } from "../support/durable-rig.ts";
@@ -95,11 +93,8 @@ async function runChain(seed: number, tally: Tally, tell: Tell): Promise<void> {
     const ends = await runLife({ rig, random, tally, tell });
     nowMs = rig.clock.now();
     files = ends.files;
-    // Compared before anything is due: an opening does the clock's part at once. Clocks stay as they are, since this one is set back.
-    const clock = createVirtualClock(0);
-    const settings = rigSettings(files, clock, options, isTight);
-    const frontier = await LocalFrontier.open({ ...settings, keepsClocks: true });
-    const next = { frontier, files, clock };
+    // Compared before anything is due: an opening does the clock's part at once.
+    const next = await openRig(files, createVirtualClock(0), options, isTight);
     verifyFrontier(next.frontier);
     expect(await damageOf(next.frontier), `life ${life}`).toEqual([]);
     const found = tell(next);
