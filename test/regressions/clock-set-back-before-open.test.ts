@@ -88,6 +88,13 @@ describe("a clock that was set back while the directory was closed", () => {
     await frontier.close();
   });
 
+  it("changes nothing where a delay was longer when it was set", async () => {
+    await crawlBefore({ delayMs: 10 * 60 * DELAY }, pagesOf(3, 4), 3);
+    const frontier = await open(createVirtualClock(BEFORE + HOUR), { delayMs: DELAY });
+    expect(frontier.nextDueAt()).toBe(BEFORE + HOUR + 10 * 60 * DELAY);
+    await frontier.close();
+  });
+
   it("changes nothing where the clock only went on", async () => {
     await crawlBefore({ delayMs: 2 * HOUR }, pagesOf(3, 2), 3);
     const clock = createVirtualClock(BEFORE + HOUR);

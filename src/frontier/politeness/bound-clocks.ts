@@ -1,8 +1,10 @@
 /**
- * After an opening no host and no group waits longer than its delay: where its clock is further ahead, the machine's clock was set back
- * since. A block is a time that a host or a user named; it stays.
+ * After an opening no host and no group waits much longer than its delay: a clock that is ahead of it by more than SLACK_MS was set before
+ * the machine's clock was set back. A block is a time that a host or a user named; it stays.
  *
- *   readyAt of a file ─▶ min(readyAt, now + the longest delay that could have set it)
+ *   readyAt of a file ─▶ more than now + the longest delay that could have set it + SLACK_MS? ─▶ now + that delay
+ *
+ * Less than SLACK_MS may be a delay that was longer when it was set, and is waited for.
  */
 import {
   GROUP_CLOCKED_WORD,
@@ -24,6 +26,8 @@ import { settleHost } from "../scheduling/schedule.ts";
 import { setGroupClock } from "./group-clocks.ts";
 import { setReadyAt, strictestDelay } from "./host-clock.ts";
 
+const SLACK_MS = 600_000;
+
 /** The clock of a host, less the host's own delay: what is ahead of now by more than any rule's delay was set by another clock. */
 export function lessOwnDelay(core: Core, host: number): number {
   return float(core.store, host, HOST_READY_AT_WORD) - ownDelay(core, host);
@@ -33,10 +37,11 @@ export function lessOwnDelay(core: Core, host: number): number {
 export function boundClocks(core: Core, latest: number, nowMs: number): void {
   boundGroups(core, nowMs);
   const delayMs = strictestDelay(core, 0);
-  if (latest <= nowMs + delayMs) return;
+  if (latest <= nowMs + delayMs + SLACK_MS) return;
   const boundOf = (host: number): number => nowMs + Math.max(delayMs, ownDelay(core, host));
   const { hosts, store } = core;
-  const isAhead = (host: number): boolean => float(store, host, HOST_READY_AT_WORD) > boundOf(host);
+  const isAhead = (host: number): boolean =>
+    float(store, host, HOST_READY_AT_WORD) > boundOf(host) + SLACK_MS;
   const bound = (host: number): void => {
     if (!isAhead(host)) return;
     needRoom(core);
@@ -58,7 +63,7 @@ function boundGroups(core: Core, nowMs: number): void {
   const boundMs = nowMs + Math.max(0, ...delays);
   const { store } = core;
   groupEach(core.groups, (group) => {
-    if (float(store, group, GROUP_READY_AT_WORD) <= boundMs) return;
+    if (float(store, group, GROUP_READY_AT_WORD) <= boundMs + SLACK_MS) return;
     setGroupClock(core, group, boundMs);
     if (word(store, group, GROUP_CLOCKED_WORD) !== 0) {
       heapUpdate(core.groupClocks, group, boundMs, 0);
