@@ -213,14 +213,14 @@ export class Seat {
   }
 
   /**
-   * Where a handler wrote over the words, they may hide what had begun. Then the lease that was sent first, of those without a result,
-   * counts as begun: else it would come back, and write over the memory, until no delivery is left for any lease beside it.
+   * Where a handler wrote over the words, they may hide what had begun. Then the best lease, of those without a result, counts as begun: else it would come back, and write over the memory, until no delivery is left for any lease beside it.
    */
   blameFirst(): void {
     if (!this.#isUnclear) return;
     this.#isUnclear = false;
     const left = [...this.entries.inOrder()];
-    if (!left.some((entry) => this.hasBegun(entry))) this.#blamed = left[0]?.id;
+    if (left.some((entry) => this.hasBegun(entry))) return;
+    this.#blamed = left.toSorted((a, b) => b.lease.priority - a.lease.priority)[0]?.id;
   }
 
   hasBegun({ id, priorityClass, order }: Entry): boolean {
