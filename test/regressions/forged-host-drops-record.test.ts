@@ -5,7 +5,7 @@
 import { expect, it } from "vitest";
 import { createVirtualClock } from "../../src/base/clock.ts";
 import { verifyFrontier } from "../../src/engine/api/verify-frontier.ts";
-import { killedFiles, openRig, turn } from "../support/durable-rig.ts";
+import { killedFiles, openRig, turn, journalPath } from "../support/durable-rig.ts";
 import { bytesOfSegment, type Entry, segmentOf } from "../support/journal-entries.ts";
 import { createMemoryFiles } from "../support/memory-files.ts";
 
@@ -16,7 +16,7 @@ it("an entry that names no host leaves the record of its name as it is", async (
   const { frontier } = await openRig(written, createVirtualClock(1_000));
   for (let page = 0; page < OLD; page++) frontier.push(`http://a.test/${page}`);
   await frontier.flush();
-  const admitted = entriesOf(written.bytesOf("/dir/default/journal-00000001.log"), 1);
+  const admitted = entriesOf(written.bytesOf(journalPath(1)), 1);
   // What is pushed meanwhile stands in the journal beside the snapshot, where an entry that names nothing is ignored.
   const snapshot = frontier.snapshot();
   for (let page = 0; page < 5; page++) {
@@ -26,7 +26,7 @@ it("an entry that names no host leaves the record of its name as it is", async (
   await snapshot;
   const files = killedFiles(written);
   await frontier.close({ discard: true });
-  const path = "/dir/default/journal-00000002.log";
+  const path = journalPath(2);
   const segment = segmentOf(files.bytesOf(path), 2);
   const news = segment.frames.flat().filter(({ kind }) => kind === 1);
   expect(admitted.length).toBe(OLD);

@@ -1,7 +1,7 @@
 /** A forged name of a host that is no UTF-8 was believed, though no frontier writes one. */
 import { expect, it } from "vitest";
 import { createVirtualClock } from "../../src/base/clock.ts";
-import { damageOf, killedFiles, openRig } from "../support/durable-rig.ts";
+import { damageOf, killedFiles, openRig, journalPath } from "../support/durable-rig.ts";
 import { bytesOfSegment, segmentOf } from "../support/journal-entries.ts";
 import { createMemoryFiles } from "../support/memory-files.ts";
 
@@ -12,7 +12,7 @@ it("a host whose name is no text is set aside by name", async () => {
   await first.frontier.flush();
   const files = killedFiles(written);
   await first.frontier.close({ discard: true });
-  const path = "/dir/default/journal-00000001.log";
+  const path = journalPath(1);
   const segment = segmentOf(files.bytesOf(path), 1);
   for (const { words, fields } of segment.frames.flat()) {
     const field = fields.find(({ name }) => name === "hostName");

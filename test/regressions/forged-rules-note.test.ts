@@ -8,11 +8,11 @@ import {
   PREAMBLE_BYTES,
   SECTION_HEAD_BYTES,
 } from "../../src/persistence/snapshot/snapshot-format.ts";
-import { damageOf, killedFiles, openRig } from "../support/durable-rig.ts";
+import { damageOf, killedFiles, openRig, journalPath } from "../support/durable-rig.ts";
 import { bytesOfSegment, segmentOf } from "../support/journal-entries.ts";
 import { createMemoryFiles, type MemoryFiles } from "../support/memory-files.ts";
 
-const PATH = "/dir/default/journal-00000001.log";
+const PATH = journalPath(1);
 const RULES: FrontierOptions["rules"] = [{ id: "given" }];
 
 /** Rules of two sets, each followed by an admission; the second set's pattern is replaced by one of the same length. */

@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { createVirtualClock } from "../../src/base/clock.ts";
 import { verifyFrontier } from "../../src/engine/api/verify-frontier.ts";
-import { damageOf, killedFiles, openRig } from "../support/durable-rig.ts";
+import { damageOf, killedFiles, openRig, journalPath } from "../support/durable-rig.ts";
 import { bytesOfSegment, segmentOf } from "../support/journal-entries.ts";
 import { createMemoryFiles } from "../support/memory-files.ts";
 
@@ -20,7 +20,7 @@ async function openedForged(
   }
   const files = killedFiles(written);
   await first.frontier.close({ discard: true });
-  const path = "/dir/default/journal-00000001.log";
+  const path = journalPath(1);
   const segment = segmentOf(files.bytesOf(path), 1);
   for (const { words, fields } of segment.frames.flat()) {
     const field = fields.find(({ name }) => name === "turn");

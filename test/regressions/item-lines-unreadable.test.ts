@@ -1,6 +1,6 @@
 /**
- * Lines of items that no program could read: `undefined` for an item that JSON cannot hold, half a line that the disk refused with the next one
- * behind it, half a line of bodies' index after a kill, and rows of CSV with more cells than the head after an item that could not be written.
+ * No program could read some files of items. JSON lines held `undefined` for an item that JSON cannot express. After a full disk, and after
+ * a kill, half a line stood before the next one. A CSV file got rows with more cells than its head.
  */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";

@@ -45,6 +45,13 @@ export interface DurableRig {
   readonly clock: VirtualClock;
 }
 
+const DIRECTORY = "/dir";
+
+/** Path of a journal segment of such a frontier, in files of memory. */
+export function journalPath(serial: number): string {
+  return `${DIRECTORY}/default/journal-${String(serial).padStart(8, "0")}.log`;
+}
+
 /**
  * Opens "/dir" of some files; it has few memory pages, so that thousands can be opened. `isTight`: everything that may leave memory does,
  * to spill blocks of any size and to the cold tier.
@@ -68,7 +75,13 @@ export function rigSettings(
 ): Settings {
   const bounds =
     isTight && options.seen === undefined ? { seen: { memoryBytes: TIGHT_BYTES } } : {};
-  const settings = normalizeOptions({ directory: "/dir", clock, seed: 1, ...bounds, ...options });
+  const settings = normalizeOptions({
+    directory: DIRECTORY,
+    clock,
+    seed: 1,
+    ...bounds,
+    ...options,
+  });
   return {
     ...settings,
     files,
