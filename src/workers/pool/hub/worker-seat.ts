@@ -23,7 +23,7 @@ import {
 } from "../../../structures/threads/spsc-lane.ts";
 import { RingFault } from "../../../structures/threads/ring-fault.ts";
 import { begunOf } from "../../protocol/lane-credit.ts";
-import { inboundPlace, lanePlace, seatWords } from "../../protocol/shared-memory.ts";
+import { areLanesWhole, inboundPlace, lanePlace, seatWords } from "../../protocol/shared-memory.ts";
 import {
   type LeaseExtras,
   type LeaseFields,
@@ -209,7 +209,9 @@ export class Seat {
       this.#last.push(isPossible ? last : begun);
       if (!isPossible) this.#isUnclear = true;
     }
-    if (this.fault !== undefined) this.#isUnclear = true;
+    // The thread may have met the fault itself, before the owner looked.
+    const isWhole = areLanesWhole(this.words.buffer as SharedArrayBuffer, this.index);
+    if (this.fault !== undefined || !isWhole) this.#isUnclear = true;
   }
 
   /**
