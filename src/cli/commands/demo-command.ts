@@ -1,7 +1,6 @@
 /** `outrider demo`: crawls a synthetic web on loopback, live; the web's own log shows how polite the crawl was. */
 import { openSyntheticWebThread } from "../../testing.ts";
-import { uiOf } from "./crawl/crawl-command.ts";
-import { UI_FLAGS } from "./crawl/crawl-flags.ts";
+import { UI_FLAGS, uiOf } from "./crawl/crawl-page.ts";
 import type { Flag, Parsed } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { runCrawl } from "./crawl/run-crawl.ts";

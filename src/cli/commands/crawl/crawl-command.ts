@@ -24,6 +24,7 @@ import type { Io } from "../../io.ts";
 import { scopeText } from "../../output/outcome-text.ts";
 import { readRules, watchRules } from "./rules-file.ts";
 import { runCrawl } from "./run-crawl.ts";
+import { uiOf } from "./crawl-page.ts";
 
 export async function crawlCommand(
   given: Parsed,
@@ -146,12 +147,6 @@ function logFormatOf(args: Parsed): "json" | "text" {
   const text = args.text("log-format") ?? "text";
   if (text === "json" || text === "text") return text;
   throw new UsageError(`--log-format: ${text} (expected: json, text)`);
-}
-
-/** Where the live page is shown, if anywhere. */
-export function uiOf(args: Parsed): { port: number | undefined } | undefined {
-  const port = args.whole("ui-port");
-  return args.has("ui") || port !== undefined ? { port } : undefined;
 }
 
 const TITLE_SEEDS = 5;

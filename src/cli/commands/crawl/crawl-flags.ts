@@ -2,15 +2,11 @@
 import { readFileSync } from "node:fs";
 import type { CrawlOptions } from "../../../crawl.ts";
 import { type Flag, type Parsed, UsageError } from "../../flags.ts";
+import { UI_FLAGS } from "./crawl-page.ts";
 import { readRules } from "./rules-file.ts";
 
 /** Stands for a secret where the command line is shown. */
 export const HIDDEN = "…";
-
-export const UI_FLAGS: readonly Flag[] = [
-  { name: "ui", text: "a live page in the browser: what happens, and buttons to steer it" },
-  { name: "ui-port", value: "<n>", kind: "whole", text: "its port; 0: any free one (7070)" },
-];
 
 export const CRAWL_FLAGS: readonly Flag[] = [
   { name: "seeds", value: "<file>", text: "URLs to begin with, one a line; - is standard input" },

@@ -1,11 +1,22 @@
 /** `--ui`: the live page over the frontier of a crawl, from its opening to its end. */
 import type { Crawl } from "../../../crawl.ts";
 import type { Server } from "../../../server.ts";
-import { UsageError } from "../../flags.ts";
+import { type Flag, type Parsed, UsageError } from "../../flags.ts";
 
 const HOST = "127.0.0.1";
 /** The port of `outrider serve`; where another program has it, any free one is taken. */
 const PORT = 7070;
+
+export const UI_FLAGS: readonly Flag[] = [
+  { name: "ui", text: "a live page in the browser: what happens, and buttons to steer it" },
+  { name: "ui-port", value: "<n>", kind: "whole", text: "its port; 0: any free one (7070)" },
+];
+
+/** Where the live page is shown, if anywhere. */
+export function uiOf(args: Parsed): { port: number | undefined } | undefined {
+  const port = args.whole("ui-port");
+  return args.has("ui") || port !== undefined ? { port } : undefined;
+}
 
 /** Shows the page; `say` prints where it is. Returns a function that ends it. Port undefined: the usual one, or any free one. */
 export function openCrawlPage(

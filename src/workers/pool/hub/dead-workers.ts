@@ -7,7 +7,7 @@
  *
  *   I1  A seat's last results are applied before its leases are returned: a published result counts.
  *   I2  A lease that had begun has lost an attempt. One that had not, or whose thread left by itself, returns unchanged. Where the words
- *       that count those were written over, the first one left counts as begun.
+ *       that count those were written over, the best one left counts as begun.
  */
 import type { ResultDrain } from "./drain-results.ts";
 import { isFull } from "./apply-result.ts";
@@ -81,7 +81,7 @@ export class DeadWorkers {
     const { isBlocked, isMore, work: said } = this.#results.takeLast(seat, most);
     if (isBlocked) return undefined;
     let work = said;
-    if (!isMore) seat.blameFirst();
+    if (!isMore) seat.blameBest();
     for (const entry of isMore ? [] : seat.entries.inOrder()) {
       if (work >= most) break;
       try {

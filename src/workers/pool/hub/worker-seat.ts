@@ -215,9 +215,10 @@ export class Seat {
   }
 
   /**
-   * Where a handler wrote over the words, they may hide what had begun. Then the best lease, of those without a result, counts as begun: else it would come back, and write over the memory, until no delivery is left for any lease beside it.
+   * Where a handler wrote over the words, they may hide what had begun. Then the best lease, of those without a result, counts as begun.
+   * Otherwise it would come back, and write over the memory, until no delivery is left for any lease beside it.
    */
-  blameFirst(): void {
+  blameBest(): void {
     if (!this.#isUnclear) return;
     this.#isUnclear = false;
     const left = [...this.entries.inOrder()];
