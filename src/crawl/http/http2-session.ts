@@ -13,7 +13,7 @@
  *       uncaught exception.
  *   I2  One request at a time is on a connection, so closing it ends no other.
  *
- * Rarely a reset without a code (NO_ERROR) cannot be told from an end; http-exchange.ts compares the length that the server has stated.
+ * A reset without a code (NO_ERROR) sometimes looks like an end; http-exchange.ts compares the length that the server has stated.
  */
 import type { ClientHttp2Session, ClientHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";

@@ -23,7 +23,7 @@ const PROLOGUE = [
   ["<!", ">"],
 ] as const;
 const ENTRIES = new Set(["item", "entry"]);
-/** Fields by name; of two that say the same the first one listed counts. */
+/** Fields by name: the first that an entry has counts. */
 const LINKS = ["link", "guid", "id"];
 const DATES = ["updated", "pubdate", "dc:date", "published"];
 

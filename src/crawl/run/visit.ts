@@ -157,7 +157,7 @@ async function download(
   }
 }
 
-/** What a download has to do with pauses: its host's, which another visit may have been asked for meanwhile, and the one that its answer asks for. */
+/** The pauses of a download: one that another visit of its host was asked for, and the one that its own answer asks for. */
 function pauseOf(
   lease: VisitLease,
   context: VisitContext,

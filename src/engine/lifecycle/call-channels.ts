@@ -94,12 +94,12 @@ export function publishFault(frontier: string, fault: FrontierFault): void {
 
 type Totals = Record<string, number>;
 
-/** What each channel of a frontier's calls has told so far. */
+/** The totals that each channel of a frontier has published so far. */
 export class CallChannels {
   readonly #frontier: string;
-  /** The core whose counters were told: a cleared frontier counts anew. */
+  /** The core whose counters were published: a cleared frontier counts anew. */
   #core: Core | undefined;
-  #told = new Map<typeof PUSHES, Totals>();
+  #published = new Map<typeof PUSHES, Totals>();
 
   constructor(frontier: string) {
     this.#frontier = frontier;
@@ -107,7 +107,7 @@ export class CallChannels {
 
   /** Publishes what has changed since each channel's last message. */
   publish(core: Core): void {
-    if (core !== this.#core) this.#told = new Map();
+    if (core !== this.#core) this.#published = new Map();
     this.#core = core;
     const { counters } = core;
     this.#publish(PUSHES, pushesOf(counters));
@@ -117,8 +117,8 @@ export class CallChannels {
 
   #publish(to: typeof PUSHES, totals: Totals): void {
     if (!to.hasSubscribers) return;
-    const before = this.#told.get(to);
-    this.#told.set(to, totals); // a subscriber may call the frontier
+    const before = this.#published.get(to);
+    this.#published.set(to, totals); // a subscriber may call the frontier
     const names = Object.keys(totals);
     const changes = names.map((name) => (totals[name] as number) - (before?.[name] ?? 0));
     if (changes.every((change) => change === 0)) return;

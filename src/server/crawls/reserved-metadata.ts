@@ -100,13 +100,13 @@ export function createLeaseNames(nowMs: number): LeaseNames {
   };
 }
 
-/** Whether what a client tells is of a hand-out that is over. */
+/** Whether a client reports on a hand-out that is over. */
 export function isOver(
-  { lease: told }: Reserved,
+  { lease: reported }: Reserved,
   lease: object | undefined,
   names: LeaseNames,
 ): boolean {
-  return told !== undefined && (lease === undefined || names.of(lease) !== told);
+  return reported !== undefined && (lease === undefined || names.of(lease) !== reported);
 }
 
 /** A URL as it is handed out: with the name of the hand-out, where its metadata ask for one. */

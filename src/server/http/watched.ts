@@ -22,7 +22,7 @@ export interface HostRow {
   readonly blockedUntil: number;
   readonly held: boolean;
   readonly failures: number;
-  /** How well it answers, where somebody keeps that. */
+  /** How well it answers; undefined: not known. */
   readonly score: number | undefined;
   /** What keeps it now. */
   readonly why: string;
