@@ -92,7 +92,10 @@ module.exports = {
     ...doors(
       "integrations",
       "^src/integrations/((?!redis/)[^/]+)/",
-      [...inRooms(["base"]), "^src/persistence/tier", "^src/index\\.ts$"],
+      [
+        ...inRooms(["base"]),
+        ...["^src/persistence/tier", "^src/index\\.ts$", "^src/engine/api/work-left\\.ts$"],
+      ],
       { packages: ["lmdb"], self: "^src/integrations/$1/" },
     ),
     // A frontier of its own: what is decided here is decided by the rooms that decide it elsewhere.

@@ -69,7 +69,7 @@ import type {
   SnapshotInfo,
 } from "../types/frontier-types.ts";
 import { type ScrapyDigests, digestCount, joinDigests } from "../intake/scrapy-digests.ts";
-import { registerCore } from "./verify-frontier.ts";
+import { registerLifecycle } from "./verify-frontier.ts";
 import { fingerprintOf } from "./url-functions.ts";
 
 /** Most leases that peek returns. */
@@ -124,7 +124,7 @@ export class LocalFrontier implements Frontier {
       settings.maxFound,
       (url, extras, key = settings.key) => fingerprintOf(requestOf(url, extras), key),
     );
-    registerCore(this, () => lifecycle.coreAsLeft);
+    registerLifecycle(this, lifecycle);
     if (settings.directory !== undefined || settings.from !== undefined) return;
     this.#secret = entropyWords(4);
     this.#start(createRuntime(settings, this.#hooks, undefined, { secret: this.#secret }));

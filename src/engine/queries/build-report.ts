@@ -2,6 +2,7 @@
 import { timeText } from "../../base/clock.ts";
 import { latencyOf } from "../../base/time/latency-histogram.ts";
 import type { Core, RuleState, SteppedMs } from "../../frontier/core.ts";
+import { getHeapStatistics } from "node:v8";
 import { nextDueAt } from "../../frontier/scheduling/due.ts";
 import { heapCount } from "../../structures/ordering/heap.ts";
 import { seenStats } from "../../structures/seen/seen-set.ts";
@@ -79,7 +80,7 @@ export function reportOf(core: Core, context: ReportContext): Report {
     resting: heapCount(core.resting),
     spilled: spilledOf(core),
     memory: {
-      heapBytes: process.memoryUsage().heapUsed,
+      heapBytes: getHeapStatistics().used_heap_size,
       offHeapBytes,
       spilledBytes: core.spilling?.spill.tier.stats().liveBytes ?? 0,
       bytesPerUrl: live === 0 ? 0 : offHeapBytes / live,

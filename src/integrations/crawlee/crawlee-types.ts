@@ -33,6 +33,11 @@ export interface CrawleeRequest {
    */
   method?: string | undefined;
   /**
+   * The URL that was loaded in the end, after redirects.
+   * @defaultValue none was loaded
+   */
+  loadedUrl?: string | undefined;
+  /**
    * Body of the request.
    * @defaultValue none
    */

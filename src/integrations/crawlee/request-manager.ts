@@ -48,6 +48,7 @@ import {
   RequestStore,
 } from "./request-store.ts";
 import { wholeRequest } from "./request-codec.ts";
+import { type MakeRequest, requestMaker } from "./request-instances.ts";
 import { readSources } from "./request-sources.ts";
 
 /** Refusals for which the caller's request is to blame, not a rule. */
@@ -89,6 +90,7 @@ export class FrontierRequestManager {
   readonly #clock: Clock;
   readonly #onRefused: ((request: CrawleeRequest, reason: string) => void) | undefined;
   #Request: RequestClass | undefined;
+  #make: MakeRequest | undefined;
   #isOwner = false;
   #batches = 0;
   #fault: unknown;
@@ -234,18 +236,18 @@ export class FrontierRequestManager {
   async fetchNextRequest<R = CrawleeRequest>(): Promise<R | null> {
     const { requestLockSecs } = this;
     const lockMs = requestLockSecs === undefined ? undefined : requestLockSecs * 1_000;
-    const stored = await this.#store.fetch(lockMs);
+    const fetched = this.#store.fetch(lockMs);
+    const stored = isLater(fetched) ? await fetched : fetched;
     if (stored === undefined) return null;
     this.#throttle.dispatched(stored.url);
     return this.#instance(stored) as R;
   }
 
-  /** Crawlee checks each option that it is given: what is as in a new request is not given, and the id is set after. */
   #instance(stored: StoredRequest): CrawleeRequest {
     const Request = this.#requestClass();
     if (Request.fromSchema !== undefined) return Request.fromSchema(wholeRequest(stored));
-    const { id, ...options } = stored;
-    return Object.assign(new Request(options as never), { id });
+    this.#make ??= requestMaker(Request);
+    return this.#make(stored);
   }
 
   /** The requests that are due, one by one, until none is. */
@@ -259,7 +261,8 @@ export class FrontierRequestManager {
   /** Ends a request for good. Resolves with null where its time was over and another process has it by now: nothing was changed. */
   async markRequestHandled(request: CrawleeRequest): Promise<OperationInfo | null> {
     request.handledAt ??= dateOf(this.#clock.now()).toISOString();
-    const info = await this.#store.finish(request);
+    const finished = this.#store.finish(request);
+    const info = isLater(finished) ? await finished : finished;
     if (info === undefined) return null;
     if (!info.wasAlreadyHandled) this.#counts.handledRequestCount += 1;
     this.#throttle.served(request.url);
@@ -286,7 +289,7 @@ export class FrontierRequestManager {
 
   /** Whether `fetchNextRequest` would resolve with null now. Costs a view of the next request. */
   async isEmpty(): Promise<boolean> {
-    return await this.#store.isEmpty();
+    return this.#store.isEmpty();
   }
 
   /**
@@ -296,7 +299,7 @@ export class FrontierRequestManager {
   async isFinished(): Promise<boolean> {
     if (this.#fault !== undefined) throw this.#fault;
     if (this.#batches > 0) return false;
-    return await this.#store.isFinished();
+    return this.#store.isFinished();
   }
 
   /** Requests that were handled. */

@@ -24,6 +24,7 @@ import type {
   Report,
   RequestInput,
 } from "../../index.ts";
+import { hasDue, liveCount } from "../../engine/api/work-left.ts";
 import { type Clock, dateOf } from "../../base/clock.ts";
 import { FrontierError, type FrontierErrorCode } from "../../base/errors.ts";
 import type {
@@ -39,6 +40,8 @@ import { requestId } from "./request-id.ts";
 /** A frontier that answers at once, or one that answers later: on a thread, or over Redis. */
 export type AnyFrontier = Frontier | AsyncFrontier;
 type AnyLease = Lease | AsyncLease;
+/** What comes at once from a frontier of this thread, and later from others. */
+export type Soon<T> = T | Promise<T>;
 
 /** What is known of a request that was added: processed, or why it was not taken. */
 export interface Added extends ProcessedRequest {
@@ -156,11 +159,12 @@ export class RequestStore {
     return Array.from<AnyLease, StoredRequest>(leases, (lease) => this.#begin(lease, lockMs));
   }
 
-  /** The next request, locked for at least `lockMs`; undefined: none is due. */
-  async fetch(lockMs?: number): Promise<StoredRequest | undefined> {
-    const polled = this.frontier.poll();
-    const lease = isLater(polled) ? await polled : polled;
-    return lease === undefined ? undefined : this.#begin(lease, lockMs);
+  /** The next request, locked for at least `lockMs`; undefined: none is due. At once where the frontier answers at once. */
+  fetch(lockMs?: number): Soon<StoredRequest | undefined> {
+    return whenKnown<AnyLease | undefined, StoredRequest | undefined>(
+      this.frontier.poll(),
+      (lease) => (lease === undefined ? undefined : this.#begin(lease, lockMs)),
+    );
   }
 
   #begin(lease: AnyLease, lockMs: number | undefined): StoredRequest {
@@ -172,19 +176,25 @@ export class RequestStore {
   }
 
   /** Makes a request handled. Undefined: another process has it, and nothing was changed. */
-  async finish(request: CrawleeRequest): Promise<OperationInfo | undefined> {
+  finish(request: CrawleeRequest): Soon<OperationInfo | undefined> {
     const id = request.id ?? requestId(request.uniqueKey);
     const lease = this.#inProgress.get(id);
     const info = infoOf(id, request.uniqueKey, lease);
-    let isDone = false;
-    if (lease !== undefined) {
-      const done = lease.done();
-      isDone = !(isLater(done) ? await done : done).late;
+    if (lease === undefined) return this.#putHandled(request, info, false);
+    return whenKnown<{ late: boolean }, OperationInfo | undefined>(lease.done(), ({ late }) => {
       this.#inProgress.delete(id);
-      const isOwn = isOwnData(lease.data);
-      if (isDone && !(this.#options.keepHandled && isOwn)) return info;
-      if (!isOwn) return undefined;
-    }
+      if (!late && !this.#options.keepHandled) return info;
+      if (!isOwnData(lease.data)) return late ? undefined : info;
+      return this.#putHandled(request, info, !late);
+    });
+  }
+
+  async #putHandled(
+    request: CrawleeRequest,
+    info: OperationInfo,
+    isDone: boolean,
+  ): Promise<OperationInfo | undefined> {
+    const id = info.requestId;
     const wasAlreadyHandled = !isDone && isHandled((await this.#record(id, request.url))?.state);
     const isPut = await this.#put(this.#input(request, id, false), undefined);
     return isPut || isDone ? { ...info, wasAlreadyHandled } : undefined;
@@ -260,16 +270,25 @@ export class RequestStore {
   }
 
   /** Whether `fetch` would return nothing now. */
-  async isEmpty(): Promise<boolean> {
-    const next = this.frontier.peek(1);
-    return (isLater(next) ? await next : next).length === 0;
+  isEmpty(): Soon<boolean> {
+    if (liveCount(this.frontier) === 0) return true;
+    const isDue = hasDue(this.frontier);
+    if (isDue !== undefined) return !isDue;
+    return whenKnown<ArrayLike<unknown>, boolean>(
+      this.frontier.peek(1),
+      ({ length }) => length === 0,
+    );
   }
 
   /** Whether every request is handled: none is due, waits for a time or a host, or is in progress here or elsewhere. */
-  async isFinished(): Promise<boolean> {
-    // A crawler asks after each request; a report costs more than the rest of it.
+  isFinished(): Soon<boolean> {
+    // A crawler asks after each request, and once more for each when it has ended. Only what no clock brings about needs the report.
+    if (liveCount(this.frontier) === 0) return true;
     if (this.#hasLiveLock()) return false;
-    return (await this.counts()).pendingRequestCount === 0;
+    return whenKnown(this.frontier.nextDueAt(), (dueAt) => {
+      if (dueAt !== undefined) return false;
+      return whenKnown(this.counts(), ({ pendingRequestCount }) => pendingRequestCount === 0);
+    });
   }
 
   /** Whether a request is in progress here for sure; one whose time is over may have been ended by another process. */
@@ -279,9 +298,8 @@ export class RequestStore {
     return false;
   }
 
-  async counts(): Promise<QueueCounts> {
-    const report = this.frontier.report();
-    return countsOf(isLater(report) ? await report : report);
+  counts(): Soon<QueueCounts> {
+    return whenKnown<Report, QueueCounts>(this.frontier.report(), countsOf);
   }
 
   /** The counts at once; undefined on a frontier that is elsewhere. */
@@ -352,6 +370,11 @@ function isHandled(state: string | undefined): boolean {
 /** Whether a call on the frontier went elsewhere, to another thread or machine. */
 export function isLater<T>(value: T): value is Extract<T, Promise<unknown>> {
   return value instanceof Promise;
+}
+
+/** Goes on with a result: at once, or when it comes. A promise costs more than most calls of a frontier of this thread. */
+export function whenKnown<T, R>(value: T | Promise<T>, goOn: (value: T) => Soon<R>): Soon<R> {
+  return isLater(value) ? (value as Promise<T>).then(goOn) : goOn(value as T);
 }
 
 /** For a result that is not awaited: whether it failed shows in what follows. */
