@@ -1,6 +1,6 @@
 /** What is left to do in an open frontier of this thread, for rooms that ask before and after each request. A report costs microseconds. */
 import { step } from "../../frontier/leases/leases.ts";
-import { hasNext } from "../../frontier/scheduling/peek.ts";
+import { hasDue as isDueIn } from "../../frontier/scheduling/due.ts";
 import type { AsyncFrontier } from "../types/async-frontier.ts";
 import type { Frontier } from "../types/frontier-types.ts";
 import { lifecycleOf } from "./verify-frontier.ts";
@@ -14,14 +14,13 @@ export function liveCount(frontier: Frontier | AsyncFrontier): number | undefine
   return counters && counters.pending + counters.waiting + counters.leased;
 }
 
-/** Whether `poll` would return a lease now; undefined: the frontier is elsewhere. Costs a hand-out and its undoing. */
+/** Whether `poll` would return a lease now; undefined: the frontier is elsewhere. Mostly O(1) */
 export function hasDue(frontier: Frontier | AsyncFrontier): boolean | undefined {
   const lifecycle = lifecycleOf(frontier);
   if (lifecycle === undefined) return undefined;
   const { core, nowMs } = lifecycle.need();
   const steppedMs = step(core, nowMs);
-  const isOpen = lifecycle.status === "running" && core.counters.leased < core.limits.maxLeases;
-  const isDue = isOpen && hasNext(core, steppedMs);
+  const isDue = lifecycle.status === "running" && isDueIn(core, steppedMs);
   lifecycle.end(nowMs);
   return isDue;
 }

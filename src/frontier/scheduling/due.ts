@@ -1,13 +1,25 @@
 /** Due: when something can go next. */
 import { heapPeekKey } from "../../structures/ordering/heap.ts";
-import { QUEUE_HOST_WORD } from "../../structures/hosts/host-table.ts";
+import {
+  HOST_STEERED,
+  hostFlag,
+  isQueue,
+  QUEUE_HOST_WORD,
+  RULE_GONE,
+  RULE_POLITE,
+  RULE_QUEUE_RANKS_WORD,
+} from "../../structures/hosts/host-table.ts";
+import { laneFirst } from "../../structures/ordering/lane.ts";
+import { ranksBest } from "../../structures/ordering/ranks.ts";
 import { recordQueue } from "../../structures/records/record.ts";
 import { word } from "../../structures/store.ts";
 import { timelinePeekKey } from "../../structures/ordering/timeline.ts";
-import { type Core, ruleOf, type SteppedMs } from "../core.ts";
+import { type Core, ruleFlags, ruleOf, type SteppedMs } from "../core.ts";
 import { CANDIDATES_MAX, forecast } from "./lease-forecast.ts";
 import { peekRecords } from "./peek.ts";
+import { hasRoom } from "../records/memory-reserve.ts";
 import { hasGroups, hasStanding } from "./schedule.ts";
+import { goesOnElsewhere } from "./spill-control.ts";
 import { spilledClockAt, wakeSpilled } from "./spill-hosts.ts";
 import { isSweeping } from "../rules/rule-sweep.ts";
 
@@ -19,6 +31,12 @@ export function isReady(core: Core, nowMs: number): boolean {
   if (core.counters.leased >= core.limits.maxLeases) return false;
   if (hasStanding(core)) return true;
   return clockDueAt(core) <= nowMs;
+}
+
+/** Whether a poll at `nowMs` gives a lease. Mostly O(1): a hand-out and its undoing only where nothing simpler decides. */
+export function hasDue(core: Core, nowMs: SteppedMs): boolean {
+  if (!isReady(core, nowMs)) return false;
+  return (isFirstFree(core) && hasRoom(core, 2)) || peekRecords(core, 1, nowMs).length > 0;
 }
 
 /**
@@ -54,6 +72,23 @@ export function soonestDueAt(core: Core, nowMs: number): number | undefined {
   if (isReady(core, nowMs)) return nowMs;
   const atMs = core.counters.leased >= core.limits.maxLeases ? deadlineAt(core) : clockDueAt(core);
   return atMs === Number.POSITIVE_INFINITY ? undefined : Math.max(atMs, nowMs);
+}
+
+/**
+ * Whether something that stands first is sure to be handed out: a record on a host that nobody steers, or a host with politeness, which
+ * stands only while it may go. False with several rules, and where its lane goes on elsewhere.
+ */
+function isFirstFree(core: Core): boolean {
+  const { sole, store } = core;
+  if (sole === undefined) return false;
+  const flags = ruleFlags(core, sole.handle);
+  const lane = ranksBest(store.arena, word(store, sole.handle, RULE_QUEUE_RANKS_WORD));
+  if (lane === 0 || goesOnElsewhere(core, lane) || (flags & RULE_GONE) !== 0) return false;
+  const item = laneFirst(store.region, lane);
+  if (item === 0) return false;
+  if (isQueue(store, item)) return (flags & RULE_POLITE) !== 0;
+  const host = word(store, recordQueue(store, item), QUEUE_HOST_WORD);
+  return !hostFlag(store, host, HOST_STEERED);
 }
 
 function clockDueAt(core: Core): number {

@@ -31,20 +31,6 @@ export function peekRecords(core: Core, max: number, nowMs: SteppedMs): number[]
   }
 }
 
-/** Whether there is a next hand-out; false also where there is no room to look. */
-export function hasNext(core: Core, nowMs: SteppedMs): boolean {
-  if (!holdRoom(core, 2)) return false;
-  try {
-    const out = emptyHandOut();
-    if (!handOut(core, nowMs, out)) return false;
-    const { passBefore, currentBefore } = core.shares;
-    undoHandOut(core, { ...out, passBefore, currentBefore }, nowMs);
-    return true;
-  } finally {
-    releaseHeldRoom(core);
-  }
-}
-
 function emptyHandOut(): HandOut {
   const numbers = { record: 0, sequence: 0, turnBefore: 0, readyAtBefore: 0, readyAtSet: 0 };
   return { ...numbers, holds: undefined };

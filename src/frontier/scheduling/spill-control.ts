@@ -157,6 +157,11 @@ export function isDiskFull(core: Core): boolean {
   return usedBytes(spilling) > spilling.budgetBytes * 1.125;
 }
 
+/** Whether a lane goes on on disk. */
+export function goesOnElsewhere({ store }: Core, lane: number): boolean {
+  return laneIsSpilled(store, lane);
+}
+
 /** Brings the lane's best record into memory. @hot */
 export function readyLane(core: Core, lane: number, isLifo: boolean): void {
   if (!laneIsSpilled(core.store, lane)) return;

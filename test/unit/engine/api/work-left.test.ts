@@ -47,6 +47,21 @@ describe("what is left", () => {
     expect(() => hasDue(frontier)).toThrow("closed (expected: an open frontier");
   });
 
+  it.each([
+    ["held", (frontier: Frontier) => frontier.host("a.test").hold()],
+    ["blocked", (frontier: Frontier) => frontier.host("a.test").blockUntil(Date.now() + 1e6)],
+  ])("is not due on a host that is %s, without politeness too", async (_, steer) => {
+    const frontier = await openFrontier();
+    frontier.pushMany(["http://a.test/1", "http://a.test/2"]);
+    steer(frontier);
+    expect(hasDue(frontier)).toBe(false);
+    frontier.push("http://b.test/");
+    expect(hasDue(frontier)).toBe(true);
+    expect(frontier.poll()?.url).toBe("http://b.test/");
+    expect(hasDue(frontier)).toBe(false);
+    await frontier.close();
+  });
+
   it("is not known of a frontier elsewhere", () => {
     expect(hasDue({} as Frontier)).toBe(undefined);
     expect(liveCount({} as Frontier)).toBe(undefined);
