@@ -1,5 +1,7 @@
 /** Streams under load, hostile clients, secrets, and the end of a server. */
+import { type ClientHttp2Session, connect as connectHttp2 } from "node:http2";
 import { connect as connectSocket } from "node:net";
+import type { Duplex } from "node:stream";
 import * as grpc from "@grpc/grpc-js";
 import { describe, expect, it } from "vitest";
 import { serve } from "../../src/server.ts";
@@ -14,6 +16,33 @@ function rawStream(port: number, method: string): grpc.ClientDuplexStream<Buffer
   const client = new grpc.Client(`127.0.0.1:${port}`, createInsecure());
   const path = `/urlfrontier.URLFrontier/${method}`;
   return client.makeBidiStreamRequest(path, asItIs, asItIs, new grpc.Metadata(), {});
+}
+
+/** A call by HTTP/2 alone: it reads nothing before it is asked to. */
+function rawCall(port: number, method: string): { session: ClientHttp2Session; call: Duplex } {
+  const session = connectHttp2(`http://127.0.0.1:${port}`);
+  const call = session.request({
+    ":method": "POST",
+    ":path": `/urlfrontier.URLFrontier/${method}`,
+    "content-type": "application/grpc",
+    te: "trailers",
+  });
+  return { session, call };
+}
+
+/** A discovered URL as PutURLs takes it, behind the five bytes that gRPC puts before each message. */
+function urlItem(url: string, id: string): Buffer {
+  const field = (number: number, bytes: Buffer): Buffer =>
+    Buffer.concat([Buffer.from([(number << 3) | 2, ...varint(bytes.length)]), bytes]);
+  const discovered = field(1, field(1, field(1, Buffer.from(url))));
+  const message = Buffer.concat([discovered, field(3, Buffer.from(id))]);
+  const head = Buffer.alloc(5);
+  head.writeUInt32BE(message.length, 1);
+  return Buffer.concat([head, message]);
+}
+
+function varint(value: number): number[] {
+  return value < 128 ? [value] : [(value & 127) | 128, ...varint(value >>> 7)];
 }
 
 function ended(stream: grpc.ClientDuplexStream<Buffer, Buffer>): Promise<grpc.StatusObject> {
@@ -42,6 +71,36 @@ describe("streams", () => {
     const acks = await client.stream<Ack>("PutURLs", messages);
     expect(acks.map(({ ID }) => ID)).toEqual(messages.map((_, n) => String(n)));
     expect(acks.every(({ status }) => status === "OK")).toBe(true);
+  });
+
+  it("apply no more than the bound of a client that reads no answers, and all once it reads", async () => {
+    const { port } = await serving();
+    const { session, call } = rawCall(port, "PutURLs");
+    const count = 8_000;
+    // Long IDs come back with the answers and fill the client's window.
+    const idOf = (n: number): string => `${n}-${"x".repeat(1_024)}`;
+    for (let n = 0; n < count; n++) call.write(urlItem(`http://a.com/${n}`, idOf(n)));
+    call.end();
+    const client = connect(port);
+    const applied = async (): Promise<number> => (await client.stats()).size;
+    let before = 0;
+    let same = 0;
+    await until(async () => {
+      const size = await applied();
+      same = size === before && size > 0 ? same + 1 : 0;
+      before = size;
+      return same === 100;
+    });
+    // What waits, the run before it, and what the windows take.
+    expect(before).toBeLessThanOrEqual(1_024 + 1_024 + 512);
+    let bytes = 0;
+    call.on("data", (chunk: Buffer) => {
+      bytes += chunk.length;
+    });
+    await new Promise((resolve) => call.on("end", resolve));
+    expect(await applied()).toBe(count);
+    expect(bytes).toBeGreaterThan(count * 1_024);
+    session.destroy();
   });
 
   it("give back what a client that left did not take", async () => {
