@@ -121,6 +121,8 @@ export const LONG_TESTS = [
     what: "Crawlee's own crawlers and queues on our frontier",
     files: [
       "test/crawlee/crawlers.test.ts",
+      "test/crawlee/redis.test.ts",
+      "test/crawlee/request-instances.test.ts",
       "test/crawlee/request-manager.test.ts",
       "test/crawlee/storage.test.ts",
     ],

@@ -1,15 +1,23 @@
 /**
- * A crawl in a process of its own, to be killed at any moment: node crawl-child.mjs <directory> <seed URL> <log>. Each handled page
- * is a line of the log, and of standard output.
+ * A crawl in a process of its own, to be killed at any moment: node crawl-child.mjs <directory> <seed URL> <log>. With `redis:<socket>`
+ * in place of the directory its queue lies on Redis, and others share it. Each handled page is a line of the log, and of standard output.
  */
 import { appendFileSync } from "node:fs";
 import { CheerioCrawler, Configuration, log } from "@crawlee/cheerio";
 import { FrontierRequestManager } from "../../build/plain/crawlee.js";
+import { openRedisFrontier } from "../../build/plain/redis.js";
 
 const [directory, seed, file] = process.argv.slice(2);
 log.setLevel(log.LEVELS.OFF);
 
-const manager = await FrontierRequestManager.open({ directory, durability: "sync" });
+const REDIS = "redis:";
+const manager = directory.startsWith(REDIS)
+  ? new FrontierRequestManager({ frontier: await openShared(directory.slice(REDIS.length)) })
+  : await FrontierRequestManager.open({ directory, durability: "sync" });
+
+function openShared(redis) {
+  return openRedisFrontier({ redis, name: "crawl", partitions: 4 });
+}
 const crawler = new CheerioCrawler(
   {
     requestQueue: manager,
@@ -34,3 +42,4 @@ const crawler = new CheerioCrawler(
 );
 await crawler.run([seed]);
 await manager.close();
+if (directory.startsWith(REDIS)) await manager.frontier.close();
