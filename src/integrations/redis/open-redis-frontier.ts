@@ -26,6 +26,7 @@ import type { RedisCommands, RedisFrontierOptions } from "./redis-options.ts";
 import { commandsOf } from "./server/clients.ts";
 import { channelOf, firstState, partitionKeys, REDIS_FORMAT } from "./server/partition-keys.ts";
 import { checkServers } from "./server/server-checks.ts";
+import { readKeptHosts, writeKeptHosts } from "./server/kept-hosts.ts";
 import { ServerLink } from "./server/server-link.ts";
 import { OpenRedisFrontier } from "./frontier/redis-frontier.ts";
 import type { RedisFrontier } from "./frontier/redis-types.ts";
@@ -170,8 +171,10 @@ async function openOn(
     },
     clear: async () => {
       const { set } = reader;
+      const hosts = await Promise.all(link.keys.map((_, at) => readKeptHosts(link, at)));
       await drop();
       await create({ ...set, version: set.version + 1 });
+      await Promise.all(hosts.map((list, at) => writeKeptHosts(link, at, list)));
       await rules.refresh(0);
     },
     end: async () => {

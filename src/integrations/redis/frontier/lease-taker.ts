@@ -124,7 +124,7 @@ export class LeaseTaker {
       leases.map(async (lease) => {
         const row = reader.readAgain(lease.record, source.now());
         if (row === undefined) unmatched.push(lease.url);
-        await lease.rematch(row === undefined ? [NO_RULE_NUMBER] : [row.rule, row.unit, row.body]);
+        await lease.rematch(row === undefined ? [NO_RULE_NUMBER] : [row.rule, row.body]);
       }),
     );
     const { events } = this.#parts;

@@ -2,7 +2,7 @@
 import { NOTHING_DURABLE, describeReport } from "../../../engine/queries/build-report.ts";
 import type { FrontierStatus, Report } from "../../../engine/types/frontier-types.ts";
 import { createLatencyHistogram, latencyOf } from "../../../base/time/latency-histogram.ts";
-import type { RuleSet } from "../requests/rule-set.ts";
+import { NO_RULE_NUMBER, type RuleSet } from "../requests/rule-set.ts";
 import { readState, STATE } from "../server/partition-keys.ts";
 import type { ServerLink } from "../server/server-link.ts";
 
@@ -158,5 +158,7 @@ function rulesOf({ rules }: StateSum, set: RuleSet): Report["rules"] {
       served: before.served + served,
     };
   });
+  const [, , , failed = 0] = rules.get(NO_RULE_NUMBER) ?? [];
+  if (failed > 0) named[""] = { pending: 0, leased: 0, done: 0, failed, served: 0 };
   return named;
 }
