@@ -21,7 +21,7 @@ import type { Outbox } from "./outbox.ts";
 import type { PushParts, Pushes } from "./pushes.ts";
 
 /** Ends of one script call. */
-const ENDS_MAX = 256;
+const ENDS_MAX = 64;
 
 /** Kinds of ends, as the script has them. */
 export const END = {

@@ -33,7 +33,7 @@ export interface LeaseSourceParts {
 }
 
 /** Leases of one script call. */
-const LEASES_MAX = 256;
+const LEASES_MAX = 64;
 /** A message that was lost costs this much, and an idle process one call in that time. */
 export const HEARTBEAT_MS = 1_000;
 

@@ -103,15 +103,17 @@ local function makesWay(word, field, at, isPut)
 end
 
 -- Reads at once what admission needs of rows: their buckets, and of those that may be new their hosts with the ends of their queues.
-local function readFor(groups, places, prints, own)
-  local fields = {}
+local function readFor(groups, places, prints, own, numbers)
   local families = {}
   for index, group in ipairs(groups) do
     local options = group[6] or nil
     families[index] = familyOf(options and options.e and familyNamed(options.e) or 0)
   end
   for at = 1, #places / 2 do
-    local family = families[unpack_(">H", places, 2 * at - 1)]
+    local high, low = byte(places, 2 * at - 1, 2 * at)
+    local number = high * 256 + low
+    numbers[at] = number
+    local family = families[number]
     local hash = unpack_(">I4", prints, 16 * at - 15)
     local bucket = hash % family.size
     if bucket < family.split then bucket = hash % (family.size * 2) end
@@ -120,7 +122,7 @@ local function readFor(groups, places, prints, own)
   readBuckets(own)
   local names, asked = {}, {}
   for at = 1, #own do
-    local index = unpack_(">H", places, 2 * at - 1)
+    local index = numbers[at]
     if not asked[index] and (groups[index][6] or not find(buckets[own[at]], sub(prints, at * 16 - 15, at * 16), 1, true)) then
       asked[index] = true
       names[#names + 1] = groups[index][1]
@@ -140,7 +142,8 @@ end
 local function admit(rows, capacity, isKept)
   local groups, places, prints, bodies = rows[1], rows[2], rows[3], rows[4]
   local own = {}
-  local families = readFor(groups, places, prints, own)
+  local numbers = {}
+  local families = readFor(groups, places, prints, own, numbers)
   local codes, records = {}, {}
   local first = C[NEXT_ID]
   local depths, made, targets, dues = {}, {}, {}, {}
@@ -164,7 +167,7 @@ local function admit(rows, capacity, isKept)
     group.target = targets[key]
   end
   for at = 1, #own do
-    local group = groups[unpack_(">H", places, 2 * at - 1)]
+    local group = groups[numbers[at]]
     if not isKept or isKept(group) then
       local kind, family, depth, field = group.kind, group.family, group[5], own[at]
       local print = sub(prints, at * 16 - 15, at * 16)

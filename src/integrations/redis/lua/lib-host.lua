@@ -156,7 +156,9 @@ end
 -- The queue of a rule that goes next, or nil.
 local function topQueue(host, rule)
   local top
-  for _, queue in ipairs(host[H_QUEUES]) do
+  local queues = host[H_QUEUES]
+  for at = 1, #queues do
+    local queue = queues[at]
     if queue[Q_RULE] == rule and queue[Q_COUNT] > 0 and (not top or isBefore(queue, top)) then top = queue end
   end
   return top
@@ -215,6 +217,15 @@ local function keyOf(queue, isLast)
   end
   if isLast then return (unpack_(">I6", partOf(queue, queue[Q_B] - 1), queue[Q_FIN] - 5)) end
   return (unpack_(">I6", partOf(queue, queue[Q_A]), queue[Q_OFF] + 1))
+end
+
+-- The same for a host whose member among the ready ones is at hand, and is the only one.
+local function unplaceMember(host, member)
+  if #host[H_QUEUES] > 1 then return unplace(host) end
+  if host[H_PLACE] >= IN_DELAYED then dropDelayed[#dropDelayed + 1] = member end
+  host[H_PLACE] = NOWHERE
+  addReady[member], addDelayed[member] = nil, nil
+  dropReady[#dropReady + 1] = member
 end
 
 -- Puts a host where it belongs by now: for each of its rules among the ready ones, or among those that wait.
@@ -290,7 +301,9 @@ local function saveHosts()
 end
 
 local function queueOf(host, rule, priority, start)
-  for _, queue in ipairs(host[H_QUEUES]) do
+  local queues = host[H_QUEUES]
+  for at = 1, #queues do
+    local queue = queues[at]
     if queue[Q_RULE] == rule and queue[Q_PRIORITY] == priority and queue[Q_START] == start then return queue end
   end
   C[NEXT_QUEUE] = C[NEXT_QUEUE] + 1

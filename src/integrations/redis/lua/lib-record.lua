@@ -49,15 +49,16 @@ end
 -- Where a record begins in its segment, and its length.
 local function placeIn(segment, index)
   local from = 3 * SEGMENT + 1
-  for each = 0, index - 1 do
-    local a, b, c = byte(segment, 3 * each + 1, 3 * each + 3)
-    from = from + a * 65536 + b * 256 + c
-  end
-  local a, b, c = byte(segment, 3 * index + 1, 3 * index + 3)
-  return from, a * 65536 + b * 256 + c
+  local lengths = { byte(segment, 1, 3 * index + 3) }
+  for at = 1, 3 * index, 3 do from = from + lengths[at] * 65536 + lengths[at + 1] * 256 + lengths[at + 2] end
+  return from, lengths[3 * index + 1] * 65536 + lengths[3 * index + 2] * 256 + lengths[3 * index + 3]
 end
 
-local function isGone(mask, index) return floor(mask / 2 ^ index) % 2 == 1 end
+local BITS_OF = { [0] = 1, 2, 4, 8, 16, 32, 64, 128 }
+local function isGone(mask, index)
+  local bit = BITS_OF[index]
+  return mask % (bit + bit) >= bit
+end
 
 -- The bytes of a record, or nil where there is none.
 local function recordOf(id)
@@ -87,16 +88,15 @@ local function dropRecord(id)
   if masks[field] == nil then readMasks({ id }) end
   local mask = masks[field]
   if not isGone(mask, index) then
-    masks[field] = mask + 2 ^ index
+    masks[field] = mask + BITS_OF[index]
     dirtyMasks[field] = true
   end
 end
 
-local GONE_COUNTS = {}
-for mask = 0, 255 do
+local function countGone(mask)
   local count = 0
   for index = 0, 7 do if isGone(mask, index) then count = count + 1 end end
-  GONE_COUNTS[mask] = count
+  return count
 end
 
 -- Adds records behind the last one; returns the number of the first.
@@ -143,7 +143,7 @@ end
 local function saveSegments()
   local sets, drops, half = {}, {}, {}
   for field in pairs(dirtyMasks) do
-    local count = GONE_COUNTS[masks[field]]
+    local count = countGone(masks[field])
     if count == SEGMENT then
       drops[#drops + 1] = field
       drops[#drops + 1] = "m" .. field

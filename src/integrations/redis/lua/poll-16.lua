@@ -198,7 +198,7 @@ local function leaseOf(number, wanted)
       touched[host[H_NAME]] = host
       local isPolite = rule.polite == 1
       local isLast = rule.lifo == 1 and top[Q_START] == 0
-      unplace(host)
+      unplaceMember(host, member)
       local made = 0
       if isPolite or not dropStale(top, isLast) then
         for _ = 1, isPolite and 1 or wanted do
