@@ -65,6 +65,21 @@ function eachPair(list: readonly Buffer[], visit: (name: Buffer, value: Buffer) 
   for (let at = 0; at + 1 < list.length; at += 2) visit(list[at] as Buffer, list[at + 1] as Buffer);
 }
 
+/** Whether a partition has a live record. */
+export async function isLive(link: ServerLink, partition: number): Promise<boolean> {
+  const answer = await readOne(link, partition, false);
+  return hasLive(readState(answer[2] as Buffer));
+}
+
+/** A partition that has a live record; -1: none has. */
+export function livePartition({ each }: StateSum): number {
+  return each.findIndex(hasLive);
+}
+
+function hasLive(state: readonly number[]): boolean {
+  return at(state, "pending") + at(state, "waiting") + at(state, "leased") > 0;
+}
+
 /** Whether nothing is left: no record live, and no links on their way between partitions. */
 export function isOver({ sum }: StateSum): boolean {
   const live = at(sum, "pending") + at(sum, "waiting") + at(sum, "leased");
