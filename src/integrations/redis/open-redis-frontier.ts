@@ -72,6 +72,7 @@ const readOptions = shape<RedisFrontierOptions>(
     maxUrlBytes: whole(16, URL_BYTES_LIMIT),
     ...{ keepOpen: TRUTH, idleTimeoutMs: MILLISECONDS, onIdle: callable() },
     giveUpMs: MILLISECONDS,
+    mustExist: TRUTH,
     seen: shape<NonNullable<RedisFrontierOptions["seen"]>>({ mode: oneOf("exact") }),
   },
   { needed: ["redis"] },
@@ -141,7 +142,7 @@ async function openOn(
       ...{ commands, now, giveUpMs },
       keys: Array.from({ length: partitions }, (_, at) => partitionKeys(prefix, name, at)),
     });
-  const partitions = await partitionsOf(linkOf(1), given.partitions);
+  const partitions = await partitionsOf(linkOf(1), given);
   if (partitions > 1) refuseForMany(given);
   const link = linkOf(partitions);
   const first = createRuleSet({
@@ -194,11 +195,16 @@ function refuseForMany({ capacity, maxLeases }: RedisFrontierOptions): void {
 }
 
 /** The number that the frontier was made with; of a new one the number that was asked for. */
-async function partitionsOf(link: ServerLink, asked: number | undefined): Promise<number> {
+async function partitionsOf(
+  link: ServerLink,
+  { partitions: asked, mustExist, name }: RedisFrontierOptions,
+): Promise<number> {
   const [key = ""] = link.keys[0] as readonly string[];
   const [format, partitions] = (await link.retry(() =>
     link.commands.call(key, "HMGET", [key, "format", "partitions"]),
   )) as [Buffer | null, Buffer | null];
+  if (format === null && mustExist === true)
+    throw misuse("OPTION_INVALID", "options.name", name, "a frontier that is there");
   if (format === null) return asked ?? PARTITIONS;
   if (Number(format) !== REDIS_FORMAT) {
     const expected = `${REDIS_FORMAT}; use the version that made them, or another name`;

@@ -43,7 +43,7 @@ export class LeaseTaker {
   readonly #live = new Map<string, RedisLease>();
   sources = 0;
   #lookAt = 0;
-  /** A partition that had live records at the last look; -1: none. */
+  /** A partition that had live records when last asked; -1: none. */
   #livePartition = -1;
   #roundAt = 0;
   #idleSince: number | undefined;
@@ -174,7 +174,7 @@ export class LeaseTaker {
     return true;
   }
 
-  /** Whether the partition that had live records at the last look has some: then nothing is finished. */
+  /** Whether the partition that had live records when last asked has some: then nothing is finished. */
   async #isStillLive(): Promise<boolean> {
     const { link } = this.#parts;
     if (this.#livePartition < 0 || MACHINE.monotonic() > this.#roundAt) return false;
