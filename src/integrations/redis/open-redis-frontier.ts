@@ -184,6 +184,7 @@ async function openOn(
     },
   });
   unsubscribe.push(await commands.subscribe(channel, (message) => frontier.hear(message)));
+  await frontier.seed();
   return frontier;
 }
 

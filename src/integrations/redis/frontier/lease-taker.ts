@@ -29,6 +29,8 @@ export interface TakerParts {
   readonly idleTimeoutMs: number | undefined;
   // biome-ignore lint/suspicious/noConfusingVoidType: most hooks answer nothing.
   readonly onIdle: (() => boolean | void) | undefined;
+  /** Pushes seeds that are due. */
+  seed(): Promise<void>;
   /** Nothing may be handed out: paused, draining. */
   isHeld(): boolean;
   isClosed(): boolean;
@@ -57,6 +59,7 @@ export class LeaseTaker {
   async poll(most: number, isAsked = true): Promise<AsyncLease[]> {
     const { isClosed, isHeld, source, events } = this.#parts;
     if (isClosed() || isHeld() || most === 0) return [];
+    await this.#parts.seed();
     const leases = await this.#own(await source.poll(most, isAsked));
     if (leases.length > 0) {
       this.#idleSince = undefined;

@@ -5,7 +5,8 @@
 --   body    a record without its first four bytes (lib-record.lua)
 --   code    a digit for each request, in order: "0" accepted, "1" deferred, "2" duplicate, "7" budget, "A" full, "B" full of memory
 --
---   options  d due at · k dedup ("r" record, "s" skip; "p" put: whatever is known and not leased makes way; "v" put as finished) · e epoch's name · o its request named the epoch · f its host's domain
+--   options  d due at · k dedup ("r" record, "s" skip; "p" put: whatever is known and not leased makes way; "v" put as
+--           finished; "a" seeded again: what is finished or failed makes way) · e epoch's name · o its request named the epoch · f its host's domain
 local wokeSomething = false
 
 -- The number of an epoch, made where its name is new.
@@ -46,7 +47,7 @@ end
 -- Whether a push of a known identity may stand in for it: its rule crawls again, and its time has come.
 local function canMakeWay(word, field, at, mayReplace, kind)
   local isPut = kind == "p" or kind == "v"
-  if word == GONE_DONE then return isPut or mayReplace end
+  if word == GONE_DONE then return isPut or mayReplace or kind == "a" end
   if word ~= LIVE then return isPut end
   local id = unpack_(">I6", buckets[field], at + 18)
   if isPut then return call("HEXISTS", KL, pack(">I6", id)) == 0 end
@@ -56,7 +57,7 @@ local function canMakeWay(word, field, at, mayReplace, kind)
   if record.state == STATE_RESTING then
     return kind ~= nil or tonumber(call("ZSCORE", KW, pack(">I6", id)) or "inf") <= now
   end
-  if record.state == STATE_FAILED then return mayReplace end
+  if record.state == STATE_FAILED then return mayReplace or kind == "a" end
   if record.state == STATE_KEPT then return kind ~= nil end
   return record.state == STATE_PENDING and record.isAgain and mayReplace and call("HEXISTS", KL, pack(">I6", id)) == 0
 end
@@ -176,7 +177,7 @@ local function admit(rows, capacity, isKept)
       local code, makesRoom
       if entry then
         local word = byte(buckets[field], entry + 16)
-        if (group.mayReplace and family.number == 0 or kind == "r" and family.number == 0 or group.isPut) and canMakeWay(word, field, entry, group.mayReplace, kind) then
+        if (group.mayReplace and family.number == 0 or kind == "r" and family.number == 0 or group.isPut or kind == "a") and canMakeWay(word, field, entry, group.mayReplace, kind) then
           isNew, makesRoom = true, word
         else
           if word == LIVE and depth < byte(buckets[field], entry + 17) then

@@ -71,7 +71,7 @@ export interface Row {
   readonly body: Buffer;
   /** undefined: now. */
   readonly dueMs: number | undefined;
-  readonly dedup: "check" | "record" | "skip" | "put" | "visited";
+  readonly dedup: "check" | "record" | "skip" | "put" | "visited" | "again";
   /** "": forever. */
   readonly epoch: string;
   /** Its request named its epoch. */
@@ -88,8 +88,8 @@ export interface Origin {
   readonly parent: Buffer | undefined;
   /** Redirects before it. */
   readonly redirects?: number | undefined;
-  /** It is put in place of what is known, to be visited or as finished. */
-  readonly put?: "put" | "visited";
+  /** It is put in place of what is known, to be visited or as finished; or it is seeded again. */
+  readonly put?: "put" | "visited" | "again";
   /** It was admitted before: the rule that keeps it, where one does. */
   readonly record?: { readonly rule: RuleSpec | undefined };
 }
