@@ -102,6 +102,7 @@ export const LONG_TESTS = [
       "test/conformance/broken.test.ts",
       "test/conformance/directory.test.ts",
       "test/conformance/redis.test.ts",
+      "test/conformance/redis-cluster.test.ts",
       "test/conformance/redis-faults.test.ts",
       "test/conformance/redis-options.test.ts",
       "test/regressions/endless-redis-script.test.ts",
