@@ -103,10 +103,10 @@ function luaInside() {
   };
 }
 
-/** Lines that the server would not get, but for those that put scripts together. */
+/** Without lines that the server would not get, but for those that put scripts together; they also need to see the outermost level. */
 function spare(text) {
-  const lines = text.split("\n").map((line) => line.trim());
-  return lines.filter((line) => line.startsWith("--- @") || !/^(--|$)/.test(line)).join("\n");
+  const lines = text.split("\n");
+  return lines.filter((line) => line.startsWith("--- @") || !/^\s*(--|$)/.test(line)).join("\n");
 }
 
 async function bundleLate() {

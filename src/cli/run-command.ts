@@ -84,7 +84,7 @@ const COMMANDS: Readonly<Record<string, Command>> = Object.freeze({
   },
   stats: {
     words: "<dir>",
-    text: "the report of a frontier in a directory",
+    text: "the report of a frontier in a directory, or on Redis",
     flags: STATS_FLAGS,
     run: statsCommand,
   },

@@ -44,7 +44,7 @@ describe("help", () => {
         demo                        crawl a synthetic web on loopback, without internet
         explain <url…>              why a URL is crawled or not: rule, verdict, robots.txt, clocks
         identity <what> <file>      new: a key that signs requests; directory: what publishes it
-        stats <dir>                 the report of a frontier in a directory
+        stats <dir>                 the report of a frontier in a directory, or on Redis
         peek <dir>                  what would be visited next
         failed <dir>                which URLs failed, why, and where they were found
         visited <dir>               what was visited, when, and how it ended

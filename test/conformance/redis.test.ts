@@ -2,8 +2,10 @@
 import { afterAll } from "vitest";
 import { createRedis } from "../support/conformance/redis.ts";
 import { contract } from "./contract.ts";
+import { random } from "./random.suite.ts";
 
 const { implementation, close } = createRedis();
 afterAll(close);
 
 contract(implementation);
+random(implementation, { programs: 20, perSecond: 4, checkEvery: 1, withRules: false });

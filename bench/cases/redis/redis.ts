@@ -32,8 +32,8 @@ import { openServer, type ServerCounts } from "./server.ts";
 import { sideMissing } from "./sides.ts";
 
 const CHILD = fileURLToPath(new URL("./redis-child.js", import.meta.url));
-const SUBJECT = "prototype";
-const PEERS = ["webmagic", "webmagic-pipelined", "bullmq", "crawlee-memory"];
+const SUBJECT = "outrider";
+const PEERS = ["prototype", "webmagic", "webmagic-pipelined", "bullmq", "crawlee-memory"];
 
 export const redis: BenchCase = {
   name: "redis",

@@ -5,6 +5,7 @@ import { redisMissing } from "../../peers/stores/redis.ts";
 import { openBullMq } from "./job-queues.ts";
 import { openMemoryQueue } from "./memory-queue.ts";
 import { openPrototype } from "./prototype.ts";
+import { openOutrider } from "./outrider.ts";
 import type { RedisSide, RedisSideOptions } from "./side.ts";
 import { openWebmagic, openWebmagicPipelined } from "./webmagic.ts";
 
@@ -18,6 +19,7 @@ interface SideKind {
 }
 
 export const SIDES: Readonly<Record<string, SideKind>> = {
+  outrider: { open: openOutrider, isShared: true },
   prototype: { open: openPrototype, isShared: true },
   webmagic: { open: openWebmagic, isShared: true, urlsMax: 100_000 },
   "webmagic-pipelined": { open: openWebmagicPipelined, isShared: true },

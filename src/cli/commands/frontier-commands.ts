@@ -1,6 +1,6 @@
 /**
  * Commands over a frontier in a directory. Those that only read open a copy: they take no lock and change no byte, also beside a running
- * crawl. Those that change something hold the lock while they do.
+ * crawl. Those that change something hold the lock while they do. With --redis some of them reach a frontier that processes share.
  *
  *   read     stats · peek · verify                 (export: transfer-commands.ts)
  *   change   requeue · compact                     (import: transfer-commands.ts)
@@ -16,26 +16,31 @@ import {
   openChosen,
 } from "./chosen-frontier.ts";
 import type { Flag, Parsed } from "../flags.ts";
+import { REDIS, redisFrontierOf, redisPeek, redisRequeue, redisStats } from "./redis-frontier.ts";
 import { EXIT_FAULT, EXIT_OK, type Io } from "../io.ts";
 import { counted, momentText, whole } from "../output/number-text.ts";
 import { lineText } from "../output/terminal-text.ts";
 
-export const STATS_FLAGS: readonly Flag[] = [DIRECTORY, ...COMMON];
-export const VERIFY_FLAGS = STATS_FLAGS;
-export const COMPACT_FLAGS = STATS_FLAGS;
+export const VERIFY_FLAGS: readonly Flag[] = [DIRECTORY, ...COMMON];
+export const COMPACT_FLAGS = VERIFY_FLAGS;
+export const STATS_FLAGS: readonly Flag[] = [DIRECTORY, REDIS, ...COMMON];
 export const PEEK_FLAGS: readonly Flag[] = [
   DIRECTORY,
+  REDIS,
   { name: "max", value: "<n>", kind: "whole", text: "how many (20)" },
   ...COMMON,
 ];
 export const REQUEUE_FLAGS: readonly Flag[] = [
   DIRECTORY,
+  REDIS,
   { name: "reason", value: "<text>", text: "what failed with this reason, such as 'status 503'" },
   ...FILTER,
   ...COMMON,
 ];
 
 export async function statsCommand(args: Parsed, io: Io): Promise<number> {
+  const shared = await redisFrontierOf(args, "stats");
+  if (shared !== undefined) return redisStats(shared, args.has("json"), io);
   const chosen = await chosenFrontierOf(args, "stats");
   await using frontier = await openChosen(chosen, { readOnly: true });
   // The copy is running. Only the owner can report the rates of the directory's own frontier.
@@ -51,6 +56,8 @@ export async function statsCommand(args: Parsed, io: Io): Promise<number> {
 
 export async function peekCommand(args: Parsed, io: Io): Promise<number> {
   const max = args.whole("max") ?? 20;
+  const shared = await redisFrontierOf(args, "peek");
+  if (shared !== undefined) return redisPeek(shared, { max, json: args.has("json") }, io);
   await using frontier = await openChosen(await chosenFrontierOf(args, "peek"), { readOnly: true });
   const next = frontier.peek(max);
   const { pending } = frontier.report();
@@ -78,6 +85,8 @@ function whyFewer(frontier: Frontier, shown: number, max: number): string | unde
 }
 
 export async function requeueCommand(args: Parsed, io: Io): Promise<number> {
+  const shared = await redisFrontierOf(args, "requeue");
+  if (shared !== undefined) return redisRequeue(shared, args, io);
   await using frontier = await openChosen(await chosenFrontierOf(args, "requeue"));
   const reason = args.text("reason");
   const requeued = frontier.requeue({

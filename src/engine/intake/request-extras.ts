@@ -1,7 +1,8 @@
 /**
  * Request extras: the optional part of a request as msgpack, and back.
  *
- *   extras = { m?: method, b?: body, h?: headers, n?: handler, k?: own key, u?: own host key, d?: data, r?: redirects so far }
+ *   extras = { m?: method, b?: body, h?: headers, n?: handler, k?: own key, u?: own host key, d?: data, r?: redirects so far,
+ *              e?: epoch that the request named (on Redis) }
  *
  * Only what is given is written; data comes back equal or the request is refused as unserializable: the caller that packs
  * has looked at every value before (base/serializable.ts).
@@ -18,6 +19,7 @@ export interface Extras {
   u?: string;
   d?: unknown;
   r?: number;
+  e?: string;
 }
 
 /** A request that is a URL and nothing more. */

@@ -26,6 +26,7 @@ import type { RedisCommands, RedisFrontierOptions } from "./redis-options.ts";
 import { commandsOf } from "./server/clients.ts";
 import { channelOf, firstState, partitionKeys, REDIS_FORMAT } from "./server/partition-keys.ts";
 import { checkServers } from "./server/server-checks.ts";
+import { readKeptHosts, writeKeptHosts } from "./server/kept-hosts.ts";
 import { ServerLink } from "./server/server-link.ts";
 import { OpenRedisFrontier } from "./frontier/redis-frontier.ts";
 import type { RedisFrontier } from "./frontier/redis-types.ts";
@@ -71,6 +72,7 @@ const readOptions = shape<RedisFrontierOptions>(
     maxUrlBytes: whole(16, URL_BYTES_LIMIT),
     ...{ keepOpen: TRUTH, idleTimeoutMs: MILLISECONDS, onIdle: callable() },
     giveUpMs: MILLISECONDS,
+    mustExist: TRUTH,
     seen: shape<NonNullable<RedisFrontierOptions["seen"]>>({ mode: oneOf("exact") }),
   },
   { needed: ["redis"] },
@@ -140,7 +142,7 @@ async function openOn(
       ...{ commands, now, giveUpMs },
       keys: Array.from({ length: partitions }, (_, at) => partitionKeys(prefix, name, at)),
     });
-  const partitions = await partitionsOf(linkOf(1), given.partitions);
+  const partitions = await partitionsOf(linkOf(1), given);
   if (partitions > 1) refuseForMany(given);
   const link = linkOf(partitions);
   const first = createRuleSet({
@@ -170,8 +172,10 @@ async function openOn(
     },
     clear: async () => {
       const { set } = reader;
+      const hosts = await Promise.all(link.keys.map((_, at) => readKeptHosts(link, at)));
       await drop();
       await create({ ...set, version: set.version + 1 });
+      await Promise.all(hosts.map((list, at) => writeKeptHosts(link, at, list)));
       await rules.refresh(0);
     },
     end: async () => {
@@ -180,6 +184,7 @@ async function openOn(
     },
   });
   unsubscribe.push(await commands.subscribe(channel, (message) => frontier.hear(message)));
+  await frontier.seed();
   return frontier;
 }
 
@@ -191,11 +196,16 @@ function refuseForMany({ capacity, maxLeases }: RedisFrontierOptions): void {
 }
 
 /** The number that the frontier was made with; of a new one the number that was asked for. */
-async function partitionsOf(link: ServerLink, asked: number | undefined): Promise<number> {
+async function partitionsOf(
+  link: ServerLink,
+  { partitions: asked, mustExist, name }: RedisFrontierOptions,
+): Promise<number> {
   const [key = ""] = link.keys[0] as readonly string[];
   const [format, partitions] = (await link.retry(() =>
     link.commands.call(key, "HMGET", [key, "format", "partitions"]),
   )) as [Buffer | null, Buffer | null];
+  if (format === null && mustExist === true)
+    throw misuse("OPTION_INVALID", "options.name", name, "a frontier that is there");
   if (format === null) return asked ?? PARTITIONS;
   if (Number(format) !== REDIS_FORMAT) {
     const expected = `${REDIS_FORMAT}; use the version that made them, or another name`;

@@ -125,6 +125,8 @@ export interface RedisFrontierOptions {
    * @defaultValue 30,000
    */
   giveUpMs?: number | undefined;
+  /** A frontier of this name must be there: none is made. @internal */
+  mustExist?: boolean | undefined;
   /**
    * Source of time for tests, in place of the server's clock. All processes must share it.
    * @defaultValue the server's clock

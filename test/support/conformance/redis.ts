@@ -32,7 +32,7 @@ export function createRedis(): { implementation: Implementation; close(): Promis
     supports: {
       ...{ functions: false, idleHook: true, groups: false, adaptiveEpochs: false },
       ...{ fullRecords: false, breaker: false, ownClock: true, opensAgain: true },
-      ...{ foreverBeside: true, freshShares: false, hostsApart: false },
+      ...{ foreverBeside: true, freshShares: true, hostsApart: true },
     },
     isExact: true,
     open,

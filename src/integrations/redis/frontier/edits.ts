@@ -32,6 +32,7 @@ import { packed } from "../server/packing.ts";
 import type { Located } from "../requests/request-reader.ts";
 import {
   failureOf,
+  failureOrder,
   type Found,
   readFound,
   readScanned,
@@ -44,6 +45,8 @@ import type { PushParts, Pushes } from "./pushes.ts";
 /** Segments of one `scan`, and buckets of one `forget`: about a millisecond of the server. */
 const SEGMENTS = 24;
 const BUCKETS = 32;
+/** Records of one `edit`. */
+const EDITS = 128;
 
 const readChange = argument<{ priority?: number; notBefore?: number }>("change", {
   priority: INTEGER,
@@ -157,20 +160,44 @@ export class Edits {
       );
     }
     const isWanted = this.#matching({ rule, host });
-    return await this.#sweep("requeue", (found) => {
+    const isAsked = (found: Found): boolean => {
       if (found.letter !== "f" || !isWanted(found)) return false;
-      return (
-        reason === undefined ||
-        (found.failure.length > 0 && failureOf(found.failure).reason === reason)
-      );
-    });
+      return reason === undefined || failureOf(found.failure).reason === reason;
+    };
+    let isUnmatched = false;
+    const counts = await Promise.all(
+      this.#parts.link.keys.map(async (_, partition) => {
+        const failed: Array<{ member: Buffer; order: number }> = [];
+        for await (const list of this.#scan(partition)) {
+          for (const found of list) {
+            if (!isAsked(found)) continue;
+            failed.push({ member: found.member, order: failureOrder(found.failure) });
+            isUnmatched ||= this.#isGone(readRecord(found.bytes));
+          }
+        }
+        failed.sort((a, b) => a.order - b.order);
+        let count = 0;
+        for (let at = 0; at < failed.length; at += EDITS) {
+          const members = failed.slice(at, at + EDITS).map(({ member }) => member);
+          count += await this.#edit(partition, "requeue", 0, members);
+        }
+        return count;
+      }),
+    );
+    if (isUnmatched) await this.matchAgain();
+    return counts.reduce((all, one) => all + one, 0);
+  }
+
+  /** Its rule is not active any more. */
+  #isGone({ rule }: { readonly rule: number }): boolean {
+    return this.#parts.reader.set.specs[rule] === undefined;
   }
 
   async remove(given: unknown): Promise<number> {
     const { rule, host, pattern } = readRemove(given);
     const isWanted = this.#matching({ rule, host });
     return await this.#sweep("remove", (found) => {
-      if (!/[pwz]/.test(found.letter) || !isWanted(found)) return false;
+      if (!/[pwzk]/.test(found.letter) || !isWanted(found)) return false;
       return pattern === undefined || pattern.test(readRecord(found.bytes).url);
     });
   }
@@ -226,45 +253,26 @@ export class Edits {
     const { dueAt, data } = readPut(given ?? {});
     const input: RequestInput = typeof read === "string" ? { url: read } : { ...read };
     if (data !== undefined) input.data = data;
+    if (dueAt !== undefined) input.notBefore = dueAt;
     const { located, found } = await this.find(input);
     if (found?.letter === "l") return { status: "leased" };
     if (located.status === BATCH_OK && !located.hasIdentity) {
       return { status: "rejected", reason: "no-identity" };
     }
+    if (found !== undefined) keepKnown(input, found);
+    const origin = {
+      ...{ nowMs: this.#now(), depth: undefined, parent: undefined },
+      put: dueAt === undefined ? ("visited" as const) : ("put" as const),
+    };
     if (found !== undefined) {
-      keepKnown(input, found);
-      const isForgotten = await this.#forgetOne(located, found);
-      if (!isForgotten) return { status: "leased" };
+      const [row] = this.#parts.reader.read([input], origin);
+      if (typeof row === "number") return rejection(row);
     }
-    if (dueAt !== undefined) input.notBefore = dueAt;
-    const origin = { nowMs: this.#now(), depth: undefined, parent: undefined };
-    const [code = VERDICT_DUPLICATE] = await this.#pushes.push(
-      [input],
-      origin,
-      found === undefined && dueAt !== undefined,
-    );
+    const [code = VERDICT_DUPLICATE] = await this.#pushes.push([input], origin);
     if (code === VERDICT_DUPLICATE) return { status: "leased" };
-    if (code > VERDICT_DEFERRED) {
-      const { status, reason } = verdictOf(code);
-      return { status: status as "rejected", ...(reason === undefined ? {} : { reason }) };
-    }
-    if (dueAt !== undefined) return { status: code === VERDICT_ACCEPTED ? "pending" : "waiting" };
-    const after = await this.find(input);
-    if (after.found !== undefined)
-      await this.#edit(located.partition, "finish", 0, [after.found.member]);
-    return { status: "done" };
-  }
-
-  async #forgetOne(located: Located, found: Found): Promise<boolean> {
-    this.#parts.recent.clear();
-    if (found.member.length > 0)
-      return (await this.#edit(located.partition, "forget", 0, [found.member])) === 1;
-    await this.#parts.link.run("forget", located.partition, [
-      "one",
-      located.fingerprint,
-      located.epoch,
-    ]);
-    return true;
+    if (code > VERDICT_DEFERRED) return rejection(code);
+    if (dueAt === undefined) return { status: "done" };
+    return { status: code === VERDICT_ACCEPTED ? "pending" : "waiting" };
   }
 
   async #hasDone(): Promise<boolean> {
@@ -322,15 +330,14 @@ export class Edits {
     let moved = 0;
     for (let partition = 0; partition < link.keys.length; partition++) {
       for await (const list of this.#scan(partition)) {
-        const isGone = (rule: number): boolean => reader.set.specs[rule] === undefined;
         const records = list
           .filter(({ letter }) => /[pw]/.test(letter))
           .map(({ member, bytes }) => ({ member, record: readRecord(bytes) }))
-          .filter(({ record }) => isGone(record.rule));
+          .filter(({ record }) => this.#isGone(record));
         if (records.length === 0) continue;
         const changes = records.map(({ record }) => {
           const row = reader.readAgain(record, this.#now());
-          if (row !== undefined) return [row.rule, row.unit, row.body];
+          if (row !== undefined) return [row.rule, row.body];
           unmatched.push(record.url);
           return [NO_RULE_NUMBER];
         });
@@ -359,6 +366,11 @@ export class Edits {
     ]);
     return Number(answer[1]);
   }
+}
+
+function rejection(code: number): PutResult {
+  const { status, reason } = verdictOf(code);
+  return { status: status as "rejected", ...(reason === undefined ? {} : { reason }) };
 }
 
 /** Fields that the request leaves out stay as they were. */

@@ -12,7 +12,7 @@ import {
   VERDICT_BUDGET,
   VERDICT_DUPLICATE,
 } from "../../../frontier/admission/verdicts.ts";
-import { GroupList } from "../requests/groups.ts";
+import { RowList } from "../requests/row-list.ts";
 import type { Row } from "../requests/request-reader.ts";
 import { type Packable, packed } from "../server/packing.ts";
 import { chance } from "../server/waiting.ts";
@@ -21,7 +21,7 @@ import type { Outbox } from "./outbox.ts";
 import type { PushParts, Pushes } from "./pushes.ts";
 
 /** Ends of one script call. */
-const ENDS_MAX = 256;
+const ENDS_MAX = 64;
 
 /** Kinds of ends, as the script has them. */
 export const END = {
@@ -139,7 +139,7 @@ export class LeaseEnds {
     const { link, reader, rules, channel } = this.#parts;
     const codes: Uint8Array[] = [];
     const known = ends.map(() => 0);
-    const byPartition = new Map<number, { groups: GroupList; places: Place[] }>();
+    const byPartition = new Map<number, { rows: RowList; places: Place[] }>();
     ends.forEach(({ children }, at) => {
       const rows = children?.() ?? [];
       const own = new Uint8Array(rows.length);
@@ -152,10 +152,10 @@ export class LeaseEnds {
         } else {
           let target = byPartition.get(row.partition);
           if (target === undefined) {
-            target = { groups: new GroupList(), places: [] };
+            target = { rows: new RowList(), places: [] };
             byPartition.set(row.partition, target);
           }
-          target.groups.add(row, target.places.length, at + 1);
+          target.rows.add(row, at + 1);
           target.places.push({ end: at, index, row });
         }
       });
@@ -166,8 +166,8 @@ export class LeaseEnds {
     const list = ends.map(({ kind, member, token, rest }) => [kind, member, token, ...rest]);
     const answer = await link.run("settle", partition, [
       ...[link.batch(), String(reader.set.version), packed(list)],
-      here === undefined ? "" : here.groups.packed(),
-      away.length === 0 ? "" : packed(away.map(([target, { groups }]) => [target, groups.list()])),
+      here === undefined ? "" : here.rows.packed(),
+      away.length === 0 ? "" : packed(away.map(([target, { rows }]) => [target, rows.list()])),
       channel,
     ]);
     if (String(answer[0]) === "V") {
@@ -187,7 +187,7 @@ export class LeaseEnds {
           partition,
           target,
           Number(numbers[at + 1]),
-          stripped(each.groups, isDone),
+          each.rows.list(isDone),
         );
         this.#take(each, text, { codes, isDone });
         this.#parts.changed(target);
@@ -199,11 +199,11 @@ export class LeaseEnds {
 
   /** Codes of a partition's rows. Without a text another process has forwarded them, and each is taken as accepted. */
   #take(
-    { groups, places }: { groups: GroupList; places: Place[] },
+    { rows, places }: { rows: RowList; places: Place[] },
     text: string,
     { codes, isDone }: { codes: Uint8Array[]; isDone: (end: number) => boolean },
   ): void {
-    groups.places(isDone).forEach((index, at) => {
+    rows.places(isDone).forEach((index, at) => {
       const { end, index: child, row } = places[index] as Place;
       const code = text === "" ? VERDICT_ACCEPTED : Number.parseInt(text[at] as string, 16);
       (codes[end] as Uint8Array)[child] = code;
@@ -221,12 +221,6 @@ export class LeaseEnds {
       }
     });
   }
-}
-
-function stripped(groups: GroupList, keeps: (end: number) => boolean): Packable[] {
-  return (groups.list() as Packable[][])
-    .filter((group) => keeps(group[8] as number))
-    .map((group) => group.slice(0, 8));
 }
 
 /** A number from −1 to 1, for the spread of a back-off. */

@@ -33,7 +33,7 @@ export interface LeaseSourceParts {
 }
 
 /** Leases of one script call. */
-const LEASES_MAX = 256;
+const LEASES_MAX = 64;
 /** A message that was lost costs this much, and an idle process one call in that time. */
 export const HEARTBEAT_MS = 1_000;
 
@@ -78,8 +78,13 @@ export class LeaseSource {
       const left = most - leases.length;
       // The order is exact within a partition; several share the rest evenly.
       const some = due.slice(0, left);
-      const each = Math.min(LEASES_MAX, Math.ceil(left / some.length));
-      const lists = await Promise.all(some.map((partition) => this.#pollOne(partition, each)));
+      const each = Math.floor(left / some.length);
+      const more = left % some.length;
+      const lists = await Promise.all(
+        some.map((partition, at) =>
+          this.#pollOne(partition, Math.min(LEASES_MAX, each + (at < more ? 1 : 0))),
+        ),
+      );
       for (const list of lists) leases.push(...list);
     }
     return leases;

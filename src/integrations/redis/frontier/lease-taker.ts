@@ -2,6 +2,8 @@
  * LeaseTaker: leases for callers: asks the source, matches again what a vanished rule has left, waits where there is nothing, and finds
  * out when everything is done.
  *
+ *   idle       a partition that had live records is asked alone until it has none, so that waiting costs a call a second and not one for each
+ *              partition; every half minute all are asked, since a process that died may have left links in an outbox
  *   finished   two equal rounds over all partitions' counters: nothing live, and every parcel sent was received; no rule that seeds again,
  *              no `pushFrom` under way, `onIdle` and `idleTimeoutMs` agree
  */
@@ -14,7 +16,7 @@ import { type LeaseHome, RedisLease } from "./redis-lease.ts";
 import type { Outbox } from "./outbox.ts";
 import { MACHINE } from "../server/waiting.ts";
 import type { ServerLink } from "../server/server-link.ts";
-import { isOver, isSame, readStates, wasAdmitted } from "./state-report.ts";
+import { isLive, isOver, isSame, livePartition, readStates, wasAdmitted } from "./state-report.ts";
 
 export interface TakerParts {
   readonly link: ServerLink;
@@ -27,6 +29,8 @@ export interface TakerParts {
   readonly idleTimeoutMs: number | undefined;
   // biome-ignore lint/suspicious/noConfusingVoidType: most hooks answer nothing.
   readonly onIdle: (() => boolean | void) | undefined;
+  /** Pushes seeds that are due. */
+  seed(): Promise<void>;
   /** Nothing may be handed out: paused, draining. */
   isHeld(): boolean;
   isClosed(): boolean;
@@ -34,12 +38,16 @@ export interface TakerParts {
 
 /** How often a process without work checks whether everything is done, and what processes that ended have left. */
 const LOOK_MS = 2_000;
+const ROUND_MS = 30_000;
 
 export class LeaseTaker {
   readonly #parts: TakerParts;
   readonly #live = new Map<string, RedisLease>();
   sources = 0;
   #lookAt = 0;
+  /** A partition that had live records when last asked; -1: none. */
+  #livePartition = -1;
+  #roundAt = 0;
   #idleSince: number | undefined;
   #saidFinished = false;
 
@@ -51,6 +59,7 @@ export class LeaseTaker {
   async poll(most: number, isAsked = true): Promise<AsyncLease[]> {
     const { isClosed, isHeld, source, events } = this.#parts;
     if (isClosed() || isHeld() || most === 0) return [];
+    await this.#parts.seed();
     const leases = await this.#own(await source.poll(most, isAsked));
     if (leases.length > 0) {
       this.#idleSince = undefined;
@@ -124,7 +133,7 @@ export class LeaseTaker {
       leases.map(async (lease) => {
         const row = reader.readAgain(lease.record, source.now());
         if (row === undefined) unmatched.push(lease.url);
-        await lease.rematch(row === undefined ? [NO_RULE_NUMBER] : [row.rule, row.unit, row.body]);
+        await lease.rematch(row === undefined ? [NO_RULE_NUMBER] : [row.rule, row.body]);
       }),
     );
     const { events } = this.#parts;
@@ -144,9 +153,12 @@ export class LeaseTaker {
     if (MACHINE.monotonic() < this.#lookAt && source.nextAt() !== Number.POSITIVE_INFINITY)
       return false;
     if (home.rules().list.specs.some(({ everyMs }) => everyMs !== undefined)) return false;
+    if (await this.#isStillLive()) return false;
     const first = await readStates(link, false);
     if (!isOver(first)) {
       this.#lookAt = MACHINE.monotonic() + LOOK_MS;
+      this.#roundAt = MACHINE.monotonic() + ROUND_MS;
+      this.#livePartition = livePartition(first);
       this.#idleSince = undefined;
       await this.#sweepOutboxes(first.sum);
       return false;
@@ -163,6 +175,16 @@ export class LeaseTaker {
       events.flush();
     }
     return true;
+  }
+
+  /** Whether the partition that had live records when last asked has some: then nothing is finished. */
+  async #isStillLive(): Promise<boolean> {
+    const { link } = this.#parts;
+    if (this.#livePartition < 0 || MACHINE.monotonic() > this.#roundAt) return false;
+    const isSo = await isLive(link, this.#livePartition);
+    if (isSo) this.#lookAt = MACHINE.monotonic() + LOOK_MS;
+    else this.#livePartition = -1;
+    return isSo;
   }
 
   /** Links that a process has left in an outbox go on. */

@@ -29,10 +29,10 @@ export class Outbox {
     source: number,
     target: number,
     number: number,
-    groups: readonly Packable[],
+    rows: readonly Packable[],
   ): Promise<string> {
     const answer = await this.#link.run("deliver", target, [
-      ...[String(source), this.#channel, String(number), packed(groups)],
+      ...[String(source), this.#channel, String(number), packed(rows)],
     ]);
     await this.#drop(source, fieldOf(target, number));
     return String(answer[1] ?? "");

@@ -1,7 +1,7 @@
 /**
  * Pushes: requests to their partitions and their codes back, many at a time.
  *
- *   rows ─▶ (a recent duplicate: answered here) ─▶ groups of a partition, 256 rows a call ─▶ codes
+ *   rows ─▶ (a recent duplicate: answered here) ─▶ rows of a partition, 96 a call ─▶ codes
  *             version refused ─▶ rules read anew, these rows once more
  */
 import type { PlainRequest } from "../../../engine/types/frontier-types.ts";
@@ -13,13 +13,13 @@ import {
 } from "../../../frontier/admission/verdicts.ts";
 import { packed } from "../server/packing.ts";
 import { MemoryFull, type ServerLink } from "../server/server-link.ts";
-import { GroupList } from "../requests/groups.ts";
+import { RowList } from "../requests/row-list.ts";
 import type { RecentDuplicates } from "../requests/recent-duplicates.ts";
 import type { Origin, RequestReader, Row } from "../requests/request-reader.ts";
 import type { SharedRules } from "./shared-rules.ts";
 
 /** Rows of one script call: bounded work for the server. */
-export const ROWS_MAX = 256;
+export const ROWS_MAX = 96;
 
 export interface PushParts {
   readonly link: ServerLink;
@@ -61,7 +61,7 @@ export class Pushes {
 
   /** Whether a row need not be sent. */
   isKnown(row: Row): boolean {
-    const isPlain = row.dedup === "check" && row.epoch === "";
+    const isPlain = row.dedup === "check" && row.epoch === "" && !row.isOnce;
     const isRecrawled = this.#parts.reader.set.specs[row.rule]?.policy.epoch.kind === "again";
     return isPlain && !isRecrawled && this.#parts.recent.has(row.fingerprint, row.depth);
   }
@@ -70,6 +70,7 @@ export class Pushes {
   learn(row: Row, code: number): void {
     if (code <= VERDICT_DEFERRED) this.#parts.admitted(row);
     if (code > VERDICT_DUPLICATE || row.epoch !== "" || row.dedup === "skip") return;
+    if (row.dedup === "put" || row.dedup === "visited") return;
     this.#parts.recent.add(row.fingerprint, row.depth);
   }
 
@@ -85,7 +86,7 @@ export class Pushes {
   /** Reports what was counted here. */
   async flush(): Promise<void> {
     if (this.#droppedCount === 0 && this.#refusals.size === 0) return;
-    await this.#send(0, new GroupList(), [], { codes: new Uint8Array(0), isOutside: true });
+    await this.#send(0, undefined, [], { codes: new Uint8Array(0), isOutside: true });
   }
 
   async #pushSome(
@@ -118,9 +119,9 @@ export class Pushes {
         // In order, so that what a partition gets first stands first.
         for (let at = 0; at < sent.length; at += ROWS_MAX) {
           const slice = sent.slice(at, at + ROWS_MAX);
-          const groups = new GroupList(this.#parts.capacity > 0);
-          slice.forEach(({ row }, index) => void groups.add(row, index));
-          if (!(await this.#send(partition, groups, slice, work))) {
+          const rows = new RowList();
+          for (const { row } of slice) rows.add(row);
+          if (!(await this.#send(partition, rows, slice, work))) {
             again.push(...sent.slice(at).map(({ place }) => place));
             return;
           }
@@ -138,7 +139,7 @@ export class Pushes {
   /** False: the rules have changed. */
   async #send(
     partition: number,
-    groups: GroupList,
+    rows: RowList | undefined,
     sent: readonly Sent[],
     { codes, isOutside }: { codes: Uint8Array; isOutside: boolean },
   ): Promise<boolean> {
@@ -151,7 +152,7 @@ export class Pushes {
     try {
       answer = await link.run("push", partition, [
         ...[link.batch(), String(reader.set.version), isOutside ? String(capacity) : "0"],
-        ...[groups.packed(), String(dropped)],
+        ...[rows === undefined ? "" : rows.packed(), String(dropped)],
         ...[refusals.size === 0 ? "" : packed(Object.fromEntries(refusals)), channel],
       ]);
     } catch (cause) {
@@ -168,8 +169,7 @@ export class Pushes {
     this.#watchGeneration(partition, Number(answer[2]));
     const text = String(answer[1]);
     if (/[01]/.test(text)) this.#parts.changed(partition);
-    groups.places().forEach((index, at) => {
-      const { row, place } = sent[index] as Sent;
+    sent.forEach(({ row, place }, at) => {
       const code = Number.parseInt(text[at] as string, 16);
       codes[place] = code;
       this.learn(row, code);

@@ -78,7 +78,7 @@ export function recordViewOf(found: Found, rules: RuleSet): RecordView {
   const isAhead = state === "pending" || state === "waiting";
   const deadline = found.lease.length === 0 ? undefined : found.lease.readDoubleBE(8);
   const untilMs = state === "leased" ? deadline : found.dueMs;
-  const deliveries = state === "leased" ? found.lease.readUInt16BE(30) : record.deliveries;
+  const deliveries = state === "leased" ? found.lease.readUInt16BE(46) : record.deliveries;
   return {
     state,
     attempts: isAhead ? record.attempt - 1 : record.attempt,
@@ -99,6 +99,11 @@ export function recordViewOf(found: Found, rules: RuleSet): RecordView {
 export function failureOf(bytes: Buffer): FailureView {
   const [reason, atMs, status] = unpacked(bytes) as [Buffer, number, number];
   return { reason: String(reason), atMs, ...(status === 0 ? {} : { status }) };
+}
+
+/** Its place among all failures. */
+export function failureOrder(bytes: Buffer): number {
+  return (unpacked(bytes) as [Buffer, number, number, number])[3];
 }
 
 export function requestViewOf(record: RecordFields, rule: string): RequestView {

@@ -38,12 +38,13 @@ import { packr, packState } from "../../../persistence/msgpack.ts";
 import { readRecord } from "../requests/record-bytes.ts";
 import type { Row } from "../requests/request-reader.ts";
 import { explain } from "./explain.ts";
-import { pushFromSource } from "./push-from-source.ts";
+import { pushFromSource } from "../requests/push-from-source.ts";
 import { pause } from "../server/waiting.ts";
 import type { RedisFrontier, RedisParts } from "./redis-types.ts";
 import { Edits } from "./edits.ts";
 import { hostOf } from "./redis-host.ts";
 import { LeaseTaker } from "./lease-taker.ts";
+import { SharedSeeds } from "./shared-seeds.ts";
 import { LeaseEnds } from "./lease-ends.ts";
 import { LeaseSource } from "./lease-source.ts";
 import { Outbox } from "./outbox.ts";
@@ -65,6 +66,7 @@ export class OpenRedisFrontier implements RedisFrontier {
   readonly #edits: Edits;
   readonly #source: LeaseSource;
   readonly #taker: LeaseTaker;
+  readonly #seeds: SharedSeeds;
   readonly #ends: LeaseEnds;
   readonly #events = new EventHub();
   readonly #startedAt: number;
@@ -90,22 +92,26 @@ export class OpenRedisFrontier implements RedisFrontier {
       onVersion: (partition, version) => rules.follow(partition, version),
     });
     this.#edits = new Edits(parts, this.#pushes, () => this.#source.now());
+    const now = (): number => this.#source.now();
+    this.#seeds = new SharedSeeds({ link, reader, pushes: this.#pushes, now });
     const { keepOpen, idleTimeoutMs, onIdle } = parts;
     this.#taker = new LeaseTaker({
       ...{ link, reader, outbox, source: this.#source, events: this.#events },
-      ...{
-        home: homeOf({
-          ...{ parts, ends: this.#ends, pushes: this.#pushes, events: this.#events },
-          ...{ now: () => this.#source.now(), isClosed: () => this.#isClosed },
-        }),
-        keepOpen,
-        idleTimeoutMs,
-        onIdle,
-      },
+      seed: () => this.#seeds.run(),
+      home: homeOf({
+        ...{ parts, ends: this.#ends, pushes: this.#pushes, events: this.#events },
+        ...{ now, isClosed: () => this.#isClosed },
+      }),
+      ...{ keepOpen, idleTimeoutMs, onIdle },
       isHeld: () => this.#isEnding || this.#status === "paused" || this.#status === "draining",
       isClosed: () => this.#isClosed,
     });
     this.#startedAt = this.#source.now();
+  }
+
+  /** Pushes seeds that are due; once before a caller has it. */
+  async seed(): Promise<void> {
+    await this.#seeds.run();
   }
 
   /** A message on the frontier's channel: the key of a partition that has something, or what has changed. */
@@ -298,6 +304,7 @@ export class OpenRedisFrontier implements RedisFrontier {
     await this.#ends.settled();
     await this.#parts.clear();
     this.#parts.recent.clear();
+    this.#seeds.clear();
     this.#source.wake();
     await this.#tell("forget");
   }
@@ -357,6 +364,7 @@ export class OpenRedisFrontier implements RedisFrontier {
     const { moved, unmatched } = isGone
       ? await this.#edits.matchAgain()
       : { moved: 0, unmatched: [] };
+    await this.#seeds.run();
     this.#source.wake();
     this.#events.emit("rulesApplied", {
       ...{ version: label, moved, unmatchedCount: unmatched.length },

@@ -11,11 +11,12 @@ interface HostFacts {
   readonly readyAt: number;
   readonly blockedUntil: number;
   readonly held: boolean;
+  readonly bytes: number;
   readonly settings: ReadonlyMap<string, number | Buffer>;
 }
 
 const NOTHING: HostFacts = {
-  ...{ leased: 0, readyAt: 0, blockedUntil: 0, held: false },
+  ...{ leased: 0, readyAt: 0, blockedUntil: 0, held: false, bytes: 0 },
   settings: new Map(),
 };
 
@@ -63,7 +64,6 @@ export function hostOf(parts: PushParts, key: string): AsyncHost {
         ...rest,
         failures: number("failures", 0),
         admitted: number("admitted", 0),
-        bytes: number("bytes", 0),
       };
     },
     async set(given) {
@@ -107,6 +107,7 @@ function readFacts(answer: readonly unknown[]): HostFacts {
     readyAt: Number(answer[4]),
     blockedUntil: Number(answer[5]),
     held: Number(answer[6]) === 1,
+    bytes: Number(answer[8]),
     settings: settings instanceof Map ? (settings as Map<string, number | Buffer>) : new Map(),
   };
 }

@@ -41,7 +41,7 @@ import type { Row } from "../requests/request-reader.ts";
 import type { PushParts, Pushes } from "./pushes.ts";
 import { requestViewOf } from "./record-views.ts";
 import { END, type Ended, type LeaseEnds, spread } from "./lease-ends.ts";
-import type { RuleSet } from "../requests/rule-set.ts";
+import { NO_RULE_NUMBER, type RuleSet } from "../requests/rule-set.ts";
 
 /** What leases need of their frontier. */
 export interface LeaseHome {
@@ -52,6 +52,8 @@ export interface LeaseHome {
   fault(cause: unknown, url: string): void;
   /** A lease has ended, with this letter of the script. */
   ended(lease: RedisLease, letter: string, reason: string | undefined): void;
+  /** Rule and body of a record whose rule is gone; null: its rule is there. */
+  again(lease: RedisLease): Packable;
   /** Rows of links, under the rules of the moment. */
   rowsOf(list: readonly PlainRequest[], lease: RedisLease): Array<Row | number>;
   fingerprintOf(request: RequestInput, ruleId: string): string;
@@ -175,7 +177,7 @@ export class RedisLease {
     const { delayMs, priority, reason, outcome } = readRetry(options);
     const { letter } = await this.#end(
       END.retry,
-      [outcomeOf(outcome), delayMs, priority, cut(reason), spread()],
+      [outcomeOf(outcome), delayMs, priority, cut(reason), spread(), this.#home.again(this)],
       { reason },
     );
     return letter === "q" ? "requeued" : letter === "f" ? "failed" : "late";
@@ -189,7 +191,7 @@ export class RedisLease {
   }
 
   async release(): Promise<boolean> {
-    const { letter } = await this.#end(END.release, [null]);
+    const { letter } = await this.#end(END.release, [null, this.#home.again(this)]);
     return letter === "r";
   }
 
@@ -197,12 +199,16 @@ export class RedisLease {
     if (typeof url !== "string") throw misuse("ARGUMENT_INVALID", "url", url, "a string");
     const asked = { ...readRedirect(change), url: absoluteLink(url, this.url) };
     const { letter } = await this.#ask(END.check, [null]);
-    if (letter !== "c") return verdictOf(VERDICT_LATE);
-    const { priority, isStart, maxAttempts, hasIdentity } = this.#record;
+    if (letter !== "c" && letter !== "n") return verdictOf(VERDICT_LATE);
+    const { priority, isStart, maxAttempts } = this.#record;
+    // It may have been forgotten since.
+    const hasIdentity = this.#record.hasIdentity && letter === "c";
+    const { e: epoch } = this.#record.extras;
     const spec = this.#home.rules().specs[this.#record.rule];
     const policy = spec?.policy;
     const shifted = shiftedPriority(priority, this.depth, policy);
-    const isKept = this.hostKey !== undefined && hostOfUrl(asked.url) === this.host;
+    const isSame = URL.canParse(asked.url) && hostOfUrl(new URL(asked.url).href) === this.host;
+    const isKept = this.hostKey !== undefined && isSame;
     return await this.#home.continueAt(
       {
         ...(shifted === undefined ? {} : { priority: shifted }),
@@ -211,6 +217,7 @@ export class RedisLease {
         ...(maxAttempts > 0 ? { maxAttempts } : {}),
         ...(isStart ? { start: true } : {}),
         ...(hasIdentity ? {} : { dedup: "skip" as const }),
+        ...(hasIdentity && epoch !== undefined ? { epoch } : {}),
         ...(isKept ? { hostKey: this.hostKey } : {}),
         ...sentAlong(this.#sent(), asked.url, asked.status),
         ...asked.change,
@@ -368,6 +375,11 @@ export function homeOf({ parts, ends, pushes, events, now, isClosed }: HomeParts
         ...{ nowMs: now(), depth: lease.depth + 1 },
         parent: Buffer.from(lease.fingerprint, "hex"),
       }),
+    again: ({ record }) => {
+      if (reader.set.specs[record.rule] !== undefined) return null;
+      const row = reader.readAgain(record, now());
+      return row === undefined ? [NO_RULE_NUMBER] : [row.rule, row.body];
+    },
     fingerprintOf: (request, ruleId) => {
       const { list, key } = reader.set;
       return fingerprintOf(request, list.specs.find(({ id }) => id === ruleId)?.key ?? key);

@@ -2,7 +2,7 @@
 import { NOTHING_DURABLE, describeReport } from "../../../engine/queries/build-report.ts";
 import type { FrontierStatus, Report } from "../../../engine/types/frontier-types.ts";
 import { createLatencyHistogram, latencyOf } from "../../../base/time/latency-histogram.ts";
-import type { RuleSet } from "../requests/rule-set.ts";
+import { NO_RULE_NUMBER, type RuleSet } from "../requests/rule-set.ts";
 import { readState, STATE } from "../server/partition-keys.ts";
 import type { ServerLink } from "../server/server-link.ts";
 
@@ -63,6 +63,21 @@ async function readOne(
 
 function eachPair(list: readonly Buffer[], visit: (name: Buffer, value: Buffer) => void): void {
   for (let at = 0; at + 1 < list.length; at += 2) visit(list[at] as Buffer, list[at + 1] as Buffer);
+}
+
+/** Whether a partition has a live record. */
+export async function isLive(link: ServerLink, partition: number): Promise<boolean> {
+  const answer = await readOne(link, partition, false);
+  return hasLive(readState(answer[2] as Buffer));
+}
+
+/** A partition that has a live record; -1: none has. */
+export function livePartition({ each }: StateSum): number {
+  return each.findIndex(hasLive);
+}
+
+function hasLive(state: readonly number[]): boolean {
+  return at(state, "pending") + at(state, "waiting") + at(state, "leased") > 0;
 }
 
 /** Whether nothing is left: no record live, and no links on their way between partitions. */
@@ -158,5 +173,7 @@ function rulesOf({ rules }: StateSum, set: RuleSet): Report["rules"] {
       served: before.served + served,
     };
   });
+  const [, , , failed = 0] = rules.get(NO_RULE_NUMBER) ?? [];
+  if (failed > 0) named[""] = { pending: 0, leased: 0, done: 0, failed, served: 0 };
   return named;
 }

@@ -2,10 +2,10 @@
 -- Takes in children that pages of another partition led to. A parcel that was taken in before changes nothing.
 --
 -- ARGV     1 now, or "" · 2 number of the partition that they come from · 3 channel to wake sleepers, or ""
---          4 … number of a parcel, its groups as they stand in the outbox
+--          4 … number of a parcel, its rows as they stand in the outbox
 -- Returns  { "D", codes of each parcel, or "" where it was taken in before and nothing is known of its codes }
 workWhenFull()
-moveClocks()
+moveDue()
 local source = pack(">H", tonumber(ARGV[2]))
 local field = "i" .. source
 -- Every number up to `low` was taken in, and those of the list.

@@ -1,8 +1,8 @@
 --- @include lib-state lib-seen lib-record lib-host lib-lease lib-admit
 -- Changes records that are not leased, by their numbers: a slice of a sweep, or one.
 --
--- ARGV     1 now, or "" · 2 batch · 3 channel to wake sleepers, or "" · 4 "requeue", "remove", "priority", "delay", "finish", "forget",
---          "rule" · 5 argument; of "rule" msgpack: { rule, host, body } for each, rule 65535: none takes it · 6 … numbers
+-- ARGV     1 now, or "" · 2 batch · 3 channel to wake sleepers, or "" · 4 "requeue", "remove", "priority", "delay", "forget",
+--          "rule" · 5 argument; of "rule" msgpack: { rule, body } for each, rule 65535: none takes it · 6 … numbers
 -- Returns  { "E", how many were changed }
 local done = answerOf(ARGV[2])
 if done then return { "E", tonumber(done) } end
@@ -24,6 +24,7 @@ local function leave(id, member, bytes, record)
   if record.state == STATE_WAITING then
     call("ZREM", KW, member)
     C[WAITING] = C[WAITING] - 1
+    leaveWaiting(hostOf(ownHost(record, bytes)))
   elseif record.state == STATE_RESTING or record.state == STATE_KEPT then
     call("ZREM", KW, member)
     C[DONE] = C[DONE] - 1
@@ -33,7 +34,7 @@ local function leave(id, member, bytes, record)
     C[FAILED] = C[FAILED] - 1
     countRule(record.rule, 4, -1)
   else
-    local host = hostOf(hostOfRecord(record, bytes))
+    local host = hostOf(ownHost(record, bytes))
     unplace(host)
     local queue = queueOf(host, record.rule, record.priority, record.isStart)
     queue[Q_COUNT] = queue[Q_COUNT] - 1
@@ -45,9 +46,7 @@ end
 
 local function stand(id, bytes, record)
   local new = renumber(id, bytes, record)
-  local host = hostOf(hostOfRecord(record, bytes))
-  unplace(host)
-  appendIds(queueOf(host, record.rule, record.priority, record.isStart), pack(">I6", new), 1)
+  appendTo(hostOf(ownHost(record, bytes)), record, new)
   C[PENDING] = C[PENDING] + 1
   countRule(record.rule, 1, 1)
 end
@@ -69,7 +68,7 @@ local actions = {
     return true
   end,
   remove = function(id, member, bytes, record)
-    if not isLive(record) and record.state ~= STATE_RESTING then return false end
+    if not isLive(record) and record.state ~= STATE_RESTING and record.state ~= STATE_KEPT then return false end
     leave(id, member, bytes, record)
     markGone(id, record, GONE_REMOVED, record.attempts - 1)
     dropRecord(id)
@@ -83,31 +82,23 @@ local actions = {
       leave(id, member, bytes, record)
       C[PENDING] = C[PENDING] + 1
       countRule(record.rule, 1, 1)
-      local host = hostOf(hostOfRecord(record, bytes))
-      insertId(queueOf(host, record.rule, argument, record.isStart), id)
+      insertId(queueOf(hostOf(ownHost(record, bytes)), record.rule, argument, record.isStart), id)
     end
     setRecord(id, withPriority(bytes, argument))
     return true
   end,
   delay = function(id, member, bytes, record)
     if not isLive(record) then return false end
+    if argument <= now and record.state == STATE_PENDING then return true end
     leave(id, member, bytes, record)
     if argument > now then
-      setRecord(id, withState(bytes, STATE_WAITING, record.attempts, record.deliveries))
+      setRecord(id, withAgain(withState(bytes, STATE_WAITING, record.attempts, record.deliveries), false))
       call("ZADD", KW, argument, member)
+      waitAt(hostOf(ownHost(record, bytes)), id)
       C[WAITING] = C[WAITING] + 1
     else
       stand(id, withState(bytes, STATE_PENDING, record.attempts, record.deliveries), record)
     end
-    return true
-  end,
-  finish = function(id, member, bytes, record)
-    if record.state ~= STATE_PENDING then return false end
-    leave(id, member, bytes, record)
-    setRecord(id, withState(bytes, STATE_KEPT, record.attempts, record.deliveries))
-    C[DONE] = C[DONE] + 1
-    C[KEPT] = C[KEPT] + 1
-    countRule(record.rule, 3, 1)
     return true
   end,
   -- Another rule takes it, and its place and its priority stay; or none does.
@@ -115,18 +106,21 @@ local actions = {
     if not isLive(record) then return false end
     leave(id, member, bytes, record)
     if change[1] == NO_RULE then
-      failRecord(id, bytes, record, "no-rule")
+      record.rule, record.attempts = NO_RULE, record.attempts - 1
+      failRecord(id, withRule(bytes, NO_RULE), record, "no-rule")
       return true
     end
-    bytes = underRule(record, change[1], change[3])
+    local host = hostOf(ownHost(record, bytes))
+    bytes = underRule(record, change[1], change[2])
     setRecord(id, bytes)
     if record.state == STATE_WAITING then
       call("ZADD", KW, dues[id], member)
       C[WAITING] = C[WAITING] + 1
+      waitAt(host, id)
     else
       C[PENDING] = C[PENDING] + 1
       countRule(record.rule, 1, 1)
-      enqueue(id, bytes, record, hostOf(change[2]))
+      enqueue(id, bytes, record, host)
     end
     return true
   end,

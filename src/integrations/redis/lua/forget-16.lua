@@ -1,7 +1,7 @@
 --- @include lib-state lib-seen lib-record lib-host lib-lease
--- Forgets identities, a slice at a time: of one epoch, or of all; or one that is finished. Live records go on without identity.
+-- Forgets identities, a slice at a time: of one epoch, or of all. Live records go on without identity.
 --
--- ARGV     1 now, or "" · 2 "slice", cursor, how many buckets, number of a family or "" · or "one", fingerprint, epoch's name or ""
+-- ARGV     1 now, or "" · 2 "slice", cursor, how many buckets, number of a family or ""
 --          or "nameless": finished pages that had no identity
 -- Returns  { "G", next cursor, how many }
 workWhenFull()
@@ -41,27 +41,14 @@ local function loseNames()
       elseif not record.isNameless then
         setRecord(id, sub(bytes, 1, 14) .. string.char(record.flags + IS_NAMELESS) .. sub(bytes, 16))
         local lease = call("HGET", KL, pack(">I6", id))
-        if lease then call("HSET", KL, pack(">I6", id), sub(lease, 1, 45) .. "\1" .. sub(lease, 47)) end
+        if lease then call("HSET", KL, pack(">I6", id), sub(lease, 1, 61) .. "\1" .. sub(lease, 63)) end
       end
     end
   end
 end
 
 local cursor = "0"
-if ARGV[2] == "one" then
-  local number = 0
-  if ARGV[4] ~= "" then number = tonumber(call("HGET", KM, "e:" .. ARGV[4]) or "-1") end
-  if number >= 0 then
-    local family = familyOf(number)
-    local field = bucketField(family, ARGV[3])
-    readBuckets({ field })
-    local at = entryAt(buckets[field], ARGV[3])
-    if at and byte(buckets[field], at + 16) ~= LIVE then
-      forgetEntry(buckets[field], at)
-      dropEntry(family, field, at)
-    end
-  end
-elseif ARGV[2] == "nameless" then
+if ARGV[2] == "nameless" then
   count = C[NAMELESS_DONE]
   C[DONE] = C[DONE] - count
   C[FORGOTTEN] = C[FORGOTTEN] + count

@@ -1,10 +1,12 @@
 -- Admission: what becomes of requests whose rule, key and host the client has found.
 --
---   group   { host, rule, priority, start, depth, fingerprints, bodies, options or nil }
+--   rows    { groups, the group of each row 2, fingerprints 16, bodies }: rows in the order in which they came
+--   group   { host, rule, priority, start, depth, options or false [, end] }: what rows have in common
 --   body    a record without its first four bytes (lib-record.lua)
 --   code    a digit for each request, in order: "0" accepted, "1" deferred, "2" duplicate, "7" budget, "A" full, "B" full of memory
 --
---   options  h the host whose budget it takes from, where that is another · d due at · k dedup ("r" record, "s" skip, "a" again) · e epoch's name · c capacity that holds
+--   options  d due at · k dedup ("r" record, "s" skip; "p" put: whatever is known and not leased makes way; "v" put as
+--           finished; "a" seeded again: what is finished or failed makes way) · e epoch's name · o its request named the epoch · f its host's domain
 local wokeSomething = false
 
 -- The number of an epoch, made where its name is new.
@@ -29,7 +31,7 @@ local function lowerDepth(field, at, id, depth)
   if gained ~= 0 then
     local priority = clampPriority(record.priority + gained)
     if record.state == STATE_PENDING then
-      local host = hostOf(hostOfRecord(record, bytes))
+      local host = hostOf(ownHost(record, bytes))
       unplace(host)
       local before = queueOf(host, record.rule, record.priority, record.isStart)
       before[Q_COUNT] = before[Q_COUNT] - 1
@@ -42,63 +44,89 @@ local function lowerDepth(field, at, id, depth)
   setWord(field, at, liveWord(id, depth))
 end
 
--- Whether a push of a known identity stands in for it: its rule crawls again, and its time has come.
-local function makesWay(word, field, at, rule, kind)
-  if word == GONE_DONE then return kind == "a" or rule.every ~= nil end
-  if word ~= LIVE then return false end
+-- Whether a push of a known identity may stand in for it: its rule crawls again, and its time has come.
+local function canMakeWay(word, field, at, mayReplace, kind)
+  local isPut = kind == "p" or kind == "v"
+  if word == GONE_DONE then return isPut or mayReplace or kind == "a" end
+  if word ~= LIVE then return isPut end
   local id = unpack_(">I6", buckets[field], at + 18)
+  if isPut then return call("HEXISTS", KL, pack(">I6", id)) == 0 end
   local bytes = recordOf(id)
   if not bytes then return false end
   local record = readRecord(bytes)
   if record.state == STATE_RESTING then
-    local due = tonumber(call("ZSCORE", KW, pack(">I6", id)) or "inf")
-    if kind == nil and due > now then return false end
+    return kind ~= nil or tonumber(call("ZSCORE", KW, pack(">I6", id)) or "inf") <= now
+  end
+  if record.state == STATE_FAILED then return mayReplace or kind == "a" end
+  if record.state == STATE_KEPT then return kind ~= nil end
+  return record.state == STATE_PENDING and record.isAgain and mayReplace and call("HEXISTS", KL, pack(">I6", id)) == 0
+end
+
+-- Takes out the record that a push stands in for.
+local function makesWay(word, field, at, isPut)
+  if isPut and word ~= GONE_REMOVED then C[FORGOTTEN] = C[FORGOTTEN] + 1 end
+  if word ~= LIVE then
+    if word == GONE_DONE then
+      if isPut then C[DONE] = C[DONE] - 1 else C[NAMELESS_DONE] = C[NAMELESS_DONE] + 1 end
+    end
+    return
+  end
+  local id = unpack_(">I6", buckets[field], at + 18)
+  local bytes = recordOf(id)
+  local record = readRecord(bytes)
+  if record.state == STATE_RESTING then
     call("ZREM", KW, pack(">I6", id))
     C[RESTING] = C[RESTING] - 1
-  elseif record.state == STATE_FAILED and (rule.every or kind == "a") then
+    if isPut then C[DONE] = C[DONE] - 1 else C[NAMELESS_DONE] = C[NAMELESS_DONE] + 1 end
+  elseif record.state == STATE_FAILED then
     call("HDEL", KX, pack(">I6", id))
     C[FAILED] = C[FAILED] - 1
-    C[FORGOTTEN] = C[FORGOTTEN] + 1
+    if not isPut then C[FORGOTTEN] = C[FORGOTTEN] + 1 end
     countRule(record.rule, 4, -1)
   elseif record.state == STATE_KEPT then
     C[KEPT] = C[KEPT] - 1
+    if isPut then C[DONE] = C[DONE] - 1 else C[NAMELESS_DONE] = C[NAMELESS_DONE] + 1 end
+  elseif record.state == STATE_WAITING then
+    call("ZREM", KW, pack(">I6", id))
+    leaveWaiting(hostOf(ownHost(record, bytes)))
+    C[WAITING] = C[WAITING] - 1
   else
-    return false
+    local host = hostOf(ownHost(record, bytes))
+    unplace(host)
+    local queue = queueOf(host, record.rule, record.priority, record.isStart)
+    queue[Q_COUNT] = queue[Q_COUNT] - 1
+    if queue[Q_COUNT] <= 0 then dropQueue(host, queue) else C[STALE] = C[STALE] + 1 end
+    C[PENDING] = C[PENDING] - 1
+    if not isPut then C[DONE], C[NAMELESS_DONE] = C[DONE] + 1, C[NAMELESS_DONE] + 1 end
+    countRule(record.rule, 1, -1)
   end
   dropRecord(id)
-  return true
 end
 
--- Admits groups; returns the codes of their requests in one text.
-local function admit(groups, capacity)
-  local fields = {}
-  for _, group in ipairs(groups) do
-    local options = group[8] or nil
-    local family = familyOf(options and options.e and familyNamed(options.e) or 0)
-    group.family = family
-    local prints = group[6]
-    local own = {}
-    for at = 1, #prints, 16 do
-      local hash = unpack_(">I4", prints, at)
-      local bucket = hash % family.size
-      if bucket < family.split then bucket = hash % (family.size * 2) end
-      local field = family.name .. pack(">I4", bucket)
-      own[#own + 1] = field
-      fields[#fields + 1] = field
-    end
-    group.fields = own
+-- Reads at once what admission needs of rows: their buckets, and of those that may be new their hosts with the ends of their queues.
+local function readFor(groups, places, prints, own, numbers)
+  local families = {}
+  for index, group in ipairs(groups) do
+    local options = group[6] or nil
+    families[index] = familyOf(options and options.e and familyNamed(options.e) or 0)
   end
-  readBuckets(fields)
-  -- Hosts are read for what may be new; most links of a page are known.
-  local names = {}
-  for at, group in ipairs(groups) do
-    local prints, own = group[6], group.fields
-    for index = 1, #own do
-      if not find(buckets[own[index]], sub(prints, index * 16 - 15, index * 16), 1, true) or group[8] then
-        names[#names + 1] = group[1]
-        if group[8] and group[8].h then names[#names + 1] = group[8].h end
-        break
-      end
+  for at = 1, #places / 2 do
+    local high, low = byte(places, 2 * at - 1, 2 * at)
+    local number = high * 256 + low
+    numbers[at] = number
+    local family = families[number]
+    local hash = unpack_(">I4", prints, 16 * at - 15)
+    local bucket = hash % family.size
+    if bucket < family.split then bucket = hash % (family.size * 2) end
+    own[at] = family.name .. pack(">I4", bucket)
+  end
+  readBuckets(own)
+  local names, asked = {}, {}
+  for at = 1, #own do
+    local index = numbers[at]
+    if not asked[index] and (groups[index][6] or not find(buckets[own[at]], sub(prints, at * 16 - 15, at * 16), 1, true)) then
+      asked[index] = true
+      names[#names + 1] = groups[index][1]
     end
   end
   readHosts(names)
@@ -108,95 +136,145 @@ local function admit(groups, capacity)
     if host then for _, queue in ipairs(host[H_QUEUES]) do partToRead(queue, tails) end end
   end
   readParts(tails)
+  return families
+end
+
+-- Admits rows in their order; returns the codes of their requests in one text. `isKept`: those of these groups alone.
+local function admit(rows, capacity, isKept)
+  local groups, places, prints, bodies = rows[1], rows[2], rows[3], rows[4]
+  local own = {}
+  local numbers = {}
+  local families = readFor(groups, places, prints, own, numbers)
   local codes, records = {}, {}
   local first = C[NEXT_ID]
-  local depths = {}
-  for _, group in ipairs(groups) do
-    local prints, bodies, own, options, family = group[6], group[7], group.fields, group[8] or {}, group.family
-    local depth, ruleNumber = group[5], group[2]
-    local rule = ruleOf(ruleNumber)
-    local due = options.d
-    local isLater = due ~= nil and due > now
-    local header = pack(">BBH", isLater and STATE_WAITING or STATE_PENDING, 1, 0)
-    local begin = #records
-    for index = 1, #own do
-      local field = own[index]
-      local print = sub(prints, index * 16 - 15, index * 16)
-      local bucket = buckets[field]
-      local at = options.k ~= "s" and entryAt(bucket, print) or nil
-      local isNew, isNameless = not at, options.k == "s"
-      local code
-      if at then
-        local kind = byte(bucket, at + 16)
-        if kind == LIVE and depth < byte(bucket, at + 17) then
-          lowerDepth(field, at, unpack_(">I6", bucket, at + 18), depth)
-        end
-        if (rule.every or options.k) and family.number == 0 and makesWay(kind, field, at, rule, options.k) then
-          isNew = true
-        elseif options.k == "r" then
-          isNew = true
-          isNameless = kind == LIVE
+  local depths, made, targets, dues = {}, {}, {}, {}
+  for index, group in ipairs(groups) do
+    local options = group[6] or nil
+    local rule = ruleOf(group[2])
+    local due = options and options.d
+    group.isLater = due ~= nil and due > now
+    group.header = pack(">BBH", group.isLater and STATE_WAITING or STATE_PENDING, 1, 0)
+    group.rule, group.kind = rule, options and options.k
+    group.isBudgeted = rule.budgetUrls ~= nil or rule.budgetBytes ~= nil
+    group.mayReplace = rule.every ~= nil and not (options and (options.o or options.k))
+    group.isVisited = group.kind == "v"
+    group.isPut = group.isVisited or group.kind == "p"
+    if group.isVisited then group.header, group.isLater = pack(">BBH", STATE_KEPT, 1, 0), false end
+    group.family = families[index]
+    -- Groups that differ in other things alone share a queue, in which numbers stand in their order.
+    local key = (group.isVisited and "v" or group.isLater and "w" or "q") .. group[1]
+    if not group.isLater then key = key .. pack(">HdB", group[2], group[3], group[4]) end
+    if not targets[key] then targets[key] = { group = group, ids = {} } end
+    group.target = targets[key]
+  end
+  for at = 1, #own do
+    local group = groups[numbers[at]]
+    if not isKept or isKept(group) then
+      local kind, family, depth, field = group.kind, group.family, group[5], own[at]
+      local print = sub(prints, at * 16 - 15, at * 16)
+      local entry = kind ~= "s" and entryAt(buckets[field], print) or nil
+      local isNew, isNameless = not entry, kind == "s"
+      local code, makesRoom
+      if entry then
+        local word = byte(buckets[field], entry + 16)
+        if (group.mayReplace and family.number == 0 or kind == "r" and family.number == 0 or group.isPut or kind == "a") and canMakeWay(word, field, entry, group.mayReplace, kind) then
+          isNew, makesRoom = true, word
         else
-          code = "2"
+          if word == LIVE and depth < byte(buckets[field], entry + 17) then
+            lowerDepth(field, entry, unpack_(">I6", buckets[field], entry + 18), depth)
+          end
+          if kind == "r" then
+            isNew = true
+            isNameless = word == LIVE
+          else
+            code = "2"
+          end
         end
       end
-      if isNew and (rule.budgetUrls or rule.budgetBytes) then
-        local name = options.h or group[1]
-        local host = hosts[name]
+      if isNew and group.isBudgeted then
+        local host = hosts[group[1]]
+        if host == nil then
+          readHosts({ group[1] })
+          host = hosts[group[1]]
+        end
         local settings = host and host[H_SETTINGS]
-        local admitted = settings and settings.admitted or 0
-        if admitted >= (rule.budgetUrls or 1e15) or (settings and settings.bytes or 0) >= (rule.budgetBytes or 1e15) then
-          code = "7"
-        else
-          settings = settingsOf(hostOf(name))
-          settings.admitted = settings.admitted + 1
-          hosts[name][H_KEPT] = true
-        end
+        if (settings and settings.admitted or 0) >= (group.rule.budgetUrls or 1e15)
+          or (host and host[H_BYTES] or 0) >= (group.rule.budgetBytes or 1e15) then code = "7" end
       end
-      if not code and capacity > 0 and C[PENDING] + C[WAITING] + #records - begin >= capacity then code = "A" end
+      if not code and capacity > 0 and not (group.isPut and (entry or group.isVisited)) and C[PENDING] + C[WAITING] >= capacity then code = "A" end
       if not code then
+        if kind == "r" and not makesRoom and entry and byte(buckets[field], entry + 16) == GONE_DONE then
+          C[NAMELESS_DONE] = C[NAMELESS_DONE] + 1
+        end
+        if makesRoom then makesWay(makesRoom, field, entry, group.isPut) end
+        local host = hostOf(group[1])
+        if group.isBudgeted then
+          settingsOf(host).admitted = settingsOf(host).admitted + 1
+          host[H_KEPT] = true
+        end
         local id = first + #records
-        local body = bodies[index]
+        local body = bodies[at]
         if isNameless then body = asNameless(body) end
         if family.number > 0 then body = withFamily(body, family.number) end
-        records[#records + 1] = header .. body
+        records[#records + 1] = group.header .. body
         if not isNameless then
-          if at then setWord(field, at, liveWord(id, depth))
+          if entry then setWord(field, entry, liveWord(id, depth))
           else addEntry(family, field, print, liveWord(id, depth)) end
         end
-        code = isLater and "1" or "0"
+        local ids = group.target.ids
+        if #ids == 0 then made[#made + 1] = group.target end
+        if not group.isMade then
+          group.isMade = true
+          local options = group[6]
+          if options and options.f and not host[H_DECIDED] and host[H_TURN] == 0 then settingsOf(host).domain = options.f end
+          if not group.isLater then decideTurn(host, group.rule) end
+        end
+        local member = pack(">I6", id)
+        ids[#ids + 1] = member
+        if group.isVisited then
+          code = "0"
+          C[DONE] = C[DONE] + 1
+          C[KEPT] = C[KEPT] + 1
+          countRule(group[2], 3, 1)
+        elseif group.isLater then
+          code = "1"
+          dues[#dues + 1] = group[6].d
+          dues[#dues + 1] = member
+          C[WAITING] = C[WAITING] + 1
+        else
+          code = "0"
+          C[PENDING] = C[PENDING] + 1
+        end
         local name = depth < 255 and depth or 255
         depths[name] = (depths[name] or 0) + 1
+      elseif group.isPut and entry then C[PUSHED] = C[PUSHED] - 1 -- it stays as it was
       elseif code == "2" then C[DUPLICATE] = C[DUPLICATE] + 1
       elseif code == "A" then C[FULL] = C[FULL] + 1
       elseif code == "7" then call("HINCRBY", KM, "x:budget", 1) end
       codes[#codes + 1] = code
     end
-    local made = #records - begin
-    if made > 0 and isLater then
-      local list = {}
-      for each = 0, made - 1 do
-        list[#list + 1] = due
-        list[#list + 1] = pack(">I6", first + begin + each)
-      end
-      callMany("ZADD", KW, list)
-      C[DEFERRED] = C[DEFERRED] + made
-      C[WAITING] = C[WAITING] + made
-      wokeSomething = true
-    elseif made > 0 then
-      local host = hostOf(group[1])
-      local before = topQueue(host, ruleNumber)
-      local isTop = before and (before[Q_PRIORITY] > group[3] or (before[Q_PRIORITY] == group[3] and before[Q_START] <= group[4]))
+  end
+  callMany("ZADD", KW, dues)
+  for _, target in ipairs(made) do
+    local group, ids = target.group, target.ids
+    local host = hostOf(group[1])
+    if group.isLater then
+      appendIds(queueOf(host, WAITING_RULE, 0, 0), concat(ids), #ids)
+      C[DEFERRED] = C[DEFERRED] + #ids
+    elseif group.isVisited then
+      C[ACCEPTED] = C[ACCEPTED] + #ids
+    else
+      local number, rule = group[2], group.rule
+      local before = topQueue(host, number)
+      local isLast = rule.polite ~= 1 and rule.lifo == 1 and group[4] == 0
+      local isTop = before and not isLast
+        and (before[Q_PRIORITY] > group[3] or (before[Q_PRIORITY] == group[3] and before[Q_START] <= group[4]))
       if not isTop then unplace(host) end
-      local ids = {}
-      for each = 0, made - 1 do ids[each + 1] = pack(">I6", first + begin + each) end
-      appendIds(queueOf(host, ruleNumber, group[3], group[4]), concat(ids), made)
-      if host[H_PLACE] == IN_CLEANUP then unplace(host) end
-      C[ACCEPTED] = C[ACCEPTED] + made
-      C[PENDING] = C[PENDING] + made
-      countRule(ruleNumber, 1, made)
-      wokeSomething = true
+      appendIds(queueOf(host, number, group[3], group[4]), concat(ids), #ids)
+      C[ACCEPTED] = C[ACCEPTED] + #ids
+      countRule(number, 1, #ids)
     end
+    wokeSomething = true
   end
   addRecords(records)
   for depth, count in pairs(depths) do call("HINCRBY", KM, "d:" .. depth, count) end

@@ -1,19 +1,25 @@
--- Hosts and their queues. A host is the unit of politeness; records of a rule without politeness stand under one made-up host for the rule.
+-- Hosts and their queues. A host is the unit of politeness; it is kept for good, since its turn and the order of joining count later.
 --
---   host    joined 4 · turn 6 · leased 2 · flags 1 · place 1 · ready at 8 · blocked until 8 · queues 1 [· settings: length 2, msgpack] · queues
---   queue   rule 2 · start 1 · priority 8 · count 4 · number 5 · parts from 4, to 4 · begin in the first 4, end in the last 4 · few: length 1, text
---   ready   rule 2 · priority, largest first 8 · start 1 · turn 7 · name: members of one sorted set without scores, so that their
---           bytes are the order: rule, priority, start requests last, least recently leased, order of joining
+--   host    joined 4 · turn × 4096 7 · leased 3 · flags 1 · place 1 · ready at 8 · blocked until 8 · bytes of its pages 8 · queues 1 [· settings: length 2, msgpack] · queues
+--   queue   rule 2 · start 1 · priority 8 · count 4 · number 5 · parts from 4, to 4 · begin in the first 4, end in the last 4 · key 6
+--           · few: length 1, text
+--   ready   rule 2 · priority, largest first 8 · start 1 · order 8 · name: members of one sorted set without scores, so that their
+--           bytes are the order: rule, priority, then as the rule has it
 --
--- A queue is its records' numbers in their order: a few in the host itself, more in parts of 16 in a hash.
+--   order of a rule with politeness      its host's turn, hosts that were never leased before all others in the order of joining
+--   order of a rule without              start requests last, then the place of the queue's next record
+--
+-- A queue is its records' numbers in their order: a few in the host itself, more in parts of 16 in a hash. Its key is the next record's
+-- number where that decides its member. The queue of rule 65534 has the numbers of the host's records that wait for their time.
 --- @const Q_RULE = 1, Q_START = 2, Q_PRIORITY = 3, Q_COUNT = 4, Q_NUMBER = 5, Q_A = 6
---- @const Q_B = 7, Q_OFF = 8, Q_FIN = 9, Q_FEWLENGTH = 10, Q_FEW = 11
---- @const H_JOINED = 1, H_TURN = 2, H_LEASED = 3, H_FLAGS = 4, H_PLACE = 5, H_READYAT = 6, H_BLOCK = 7
---- @const H_QUEUECOUNT = 8, H_NAME = 9, H_QUEUES = 10, H_HELD = 11, H_KEPT = 12, H_SETTINGS = 13, H_GONE = 14
---- @const HELD = 1, HAS_SETTINGS = 2, KEPT_HOST = 4
---- @const NOWHERE = 0, IN_READY = 1, IN_DELAYED = 2, IN_CLEANUP = 3
---- @const PART_BYTES = 96, FEW_BYTES = 24, FIRST_PART = 1048576
---- @const HOST = ">I4I6HBBddB", QUEUE = ">HBdI4I5I4I4I4I4B"
+--- @const Q_B = 7, Q_OFF = 8, Q_FIN = 9, Q_KEY = 10, Q_FEWLENGTH = 11, Q_FEW = 12
+--- @const H_JOINED = 1, H_TURN = 2, H_LEASED = 3, H_FLAGS = 4, H_PLACE = 5, H_READYAT = 6, H_BLOCK = 7, H_BYTES = 8
+--- @const H_QUEUECOUNT = 9, H_NAME = 10, H_QUEUES = 11, H_HELD = 12, H_KEPT = 13, H_SETTINGS = 14, H_STEERED = 15, H_DECIDED = 16
+--- @const HELD = 1, HAS_SETTINGS = 2, KEPT_HOST = 4, STEERED_HOST = 8, DECIDED_HOST = 16
+--- @const NOWHERE = 0, IN_READY = 1, IN_DELAYED = 2
+--- @const PART_BYTES = 96, FEW_BYTES = 24, FIRST_PART = 1048576, FRACTIONS = 4096
+--- @const WAITING_RULE = 65534
+--- @const HOST = ">I4I7I3BBdddB", QUEUE = ">HBdI4I5I4I4I4I4I6B"
 
 local hosts, touched = {}, {}
 local addReady, dropReady, addDelayed, dropDelayed, joinedRules = {}, {}, {}, {}, {}
@@ -25,6 +31,8 @@ local function parseHost(name, text)
   host[H_HELD] = flags % 2 >= HELD
   host[H_KEPT] = flags % 8 >= KEPT_HOST
   host[H_SETTINGS] = false
+  host[H_STEERED] = flags % 16 >= STEERED_HOST
+  host[H_DECIDED] = flags >= DECIDED_HOST
   if flags % 4 >= HAS_SETTINGS then
     local length
     length, at = unpack_(">H", text, at)
@@ -52,6 +60,7 @@ end
 local function packHost(host)
   local settings, queues = host[H_SETTINGS], host[H_QUEUES]
   host[H_FLAGS] = (host[H_HELD] and HELD or 0) + (settings and HAS_SETTINGS or 0) + (host[H_KEPT] and KEPT_HOST or 0)
+    + (host[H_STEERED] and STEERED_HOST or 0) + (host[H_DECIDED] and DECIDED_HOST or 0)
   host[H_QUEUECOUNT] = #queues
   local head = pack(HOST, unpack(host, 1, H_QUEUECOUNT))
   if #queues == 1 and not settings then return head .. packQueue(queues[1]) .. queues[1][Q_FEW] end
@@ -87,17 +96,15 @@ local function hostOf(name)
   if not host then
     C[JOINED] = C[JOINED] + 1
     C[HOSTS] = C[HOSTS] + 1
-    host = { C[JOINED], 0, 0, 0, NOWHERE, 0, 0, 0, name, {}, false, false, false, false }
+    host = { C[JOINED], 0, 0, 0, NOWHERE, 0, 0, 0, 0, name, {}, false, false, false, false, false }
     hosts[name] = host
   end
   touched[name] = host
   return host
 end
 
-local function isRuleHost(host) return byte(host[H_NAME], 1) == 255 end
-
 local function settingsOf(host)
-  if not host[H_SETTINGS] then host[H_SETTINGS] = { failures = 0, delay = -1, limit = 0, adaptive = -1, admitted = 0, bytes = 0 } end
+  if not host[H_SETTINGS] then host[H_SETTINGS] = { failures = 0, delay = -1, limit = 0, adaptive = -1, admitted = 0 } end
   return host[H_SETTINGS]
 end
 
@@ -115,21 +122,31 @@ local function limitOf(host, rule)
   return rule.polite == 1 and (rule.perHost or 1) or 1e15
 end
 
--- Whether a host has clocks or limits of its own, also under a rule without politeness.
-local function isSteered(host)
-  local settings = host[H_SETTINGS]
-  return host[H_HELD] or host[H_BLOCK] > now or (settings and (settings.delay >= 0 or settings.limit > 0))
+-- Whether delay and turn of a host mean anything to a rule: without politeness they do once the host was set by hand, blocked or held.
+local function isClockKept(host, rule) return rule.polite == 1 or host[H_STEERED] end
+
+-- When a host may go for a rule, or nil: not by time alone.
+local function goesAt(host, rule)
+  if host[H_HELD] or host[H_LEASED] >= limitOf(host, rule) then return nil end
+  if not isClockKept(host, rule) then return 0 end
+  return math.max(host[H_READYAT], host[H_BLOCK])
 end
 
 -- Larger priorities have smaller bytes, exact for every safe integer; one bit more says that they are negative.
 local function memberOf(host, queue)
-  local priority, turn = queue[Q_PRIORITY], host[H_TURN]
+  local priority, rule = queue[Q_PRIORITY], ruleOf(queue[Q_RULE])
   local sign, size = 0, 9007199254740992 - priority
   if priority < 0 then sign, size = 1, -priority end
-  return pack(">HBI7BBI6", queue[Q_RULE], sign, size, queue[Q_START], turn == 0 and 0 or 1, turn == 0 and host[H_JOINED] or turn)
-    .. host[H_NAME]
+  if rule.polite == 1 then
+    local turn = host[H_TURN]
+    return pack(">HBI7BBI7", queue[Q_RULE], sign, size, 0, turn == 0 and 0 or 1, turn == 0 and host[H_JOINED] or turn)
+      .. host[H_NAME]
+  end
+  local key = queue[Q_KEY]
+  if rule.lifo == 1 and queue[Q_START] == 0 then key = 281474976710655 - key end
+  return pack(">HBI7BBI7", queue[Q_RULE], sign, size, queue[Q_START], 0, key) .. host[H_NAME]
 end
---- @const NAME_AT = 19
+--- @const NAME_AT = 20
 
 local function isBefore(a, b)
   if a[Q_PRIORITY] ~= b[Q_PRIORITY] then return a[Q_PRIORITY] > b[Q_PRIORITY] end
@@ -139,7 +156,9 @@ end
 -- The queue of a rule that goes next, or nil.
 local function topQueue(host, rule)
   local top
-  for _, queue in ipairs(host[H_QUEUES]) do
+  local queues = host[H_QUEUES]
+  for at = 1, #queues do
+    local queue = queues[at]
     if queue[Q_RULE] == rule and queue[Q_COUNT] > 0 and (not top or isBefore(queue, top)) then top = queue end
   end
   return top
@@ -150,10 +169,10 @@ local NO_TOPS = {}
 local function topsOf(host)
   local queues = host[H_QUEUES]
   if #queues == 0 then return NO_TOPS end
-  if #queues == 1 then return queues[1][Q_COUNT] > 0 and queues or NO_TOPS end
+  if #queues == 1 then return queues[1][Q_COUNT] > 0 and queues[1][Q_RULE] ~= WAITING_RULE and queues or NO_TOPS end
   local tops, list = {}, {}
   for _, queue in ipairs(queues) do
-    if queue[Q_COUNT] > 0 then
+    if queue[Q_COUNT] > 0 and queue[Q_RULE] ~= WAITING_RULE then
       local top = tops[queue[Q_RULE]]
       if not top or isBefore(queue, top) then tops[queue[Q_RULE]] = queue end
     end
@@ -167,46 +186,69 @@ local function unplace(host)
   local place = host[H_PLACE]
   if place == NOWHERE then return end
   host[H_PLACE] = NOWHERE
-  if place == IN_CLEANUP then
-    local member = "\254" .. host[H_NAME]
-    addDelayed[member] = nil
-    dropDelayed[#dropDelayed + 1] = member
-    return
-  end
   for _, queue in ipairs(topsOf(host)) do
     local member = memberOf(host, queue)
     addReady[member], addDelayed[member] = nil, nil
     dropReady[#dropReady + 1] = member
-    if place == IN_DELAYED then dropDelayed[#dropDelayed + 1] = member end
+    if place >= IN_DELAYED then dropDelayed[#dropDelayed + 1] = member end
   end
 end
 
--- Puts a host where it belongs by now.
+local parts, dirtyParts = {}, {}
+local function partField(queue, part) return pack(">I5I4", queue[Q_NUMBER], part) end
+
+local function readParts(fields)
+  local missing = {}
+  for _, field in ipairs(fields) do if parts[field] == nil then missing[#missing + 1] = field end end
+  for at, ids in ipairs(getMany(KQ, missing)) do parts[missing[at]] = ids or "" end
+end
+
+local function partOf(queue, part)
+  local field = partField(queue, part)
+  if parts[field] == nil then readParts({ field }) end
+  return parts[field]
+end
+
+-- The number that goes next of a queue that is not empty.
+local function keyOf(queue, isLast)
+  if queue[Q_A] == queue[Q_B] then
+    local few = queue[Q_FEW]
+    return (unpack_(">I6", few, isLast and #few - 5 or 1))
+  end
+  if isLast then return (unpack_(">I6", partOf(queue, queue[Q_B] - 1), queue[Q_FIN] - 5)) end
+  return (unpack_(">I6", partOf(queue, queue[Q_A]), queue[Q_OFF] + 1))
+end
+
+-- The same for a host whose member among the ready ones is at hand, and is the only one.
+local function unplaceMember(host, member)
+  if #host[H_QUEUES] > 1 then return unplace(host) end
+  if host[H_PLACE] >= IN_DELAYED then dropDelayed[#dropDelayed + 1] = member end
+  host[H_PLACE] = NOWHERE
+  addReady[member], addDelayed[member] = nil, nil
+  dropReady[#dropReady + 1] = member
+end
+
+-- Puts a host where it belongs by now: for each of its rules among the ready ones, or among those that wait.
 local function place(host)
   if host[H_PLACE] ~= NOWHERE then return end
-  local at = math.max(host[H_READYAT], host[H_BLOCK])
   local tops = topsOf(host)
   for index = 1, #tops do
     local queue = tops[index]
-    if not host[H_HELD] and host[H_LEASED] < limitOf(host, ruleOf(queue[Q_RULE])) then
+    local rule = ruleOf(queue[Q_RULE])
+    local at = goesAt(host, rule)
+    if at then
+      if rule.polite ~= 1 then queue[Q_KEY] = keyOf(queue, rule.lifo == 1 and queue[Q_START] == 0) end
       local member = memberOf(host, queue)
+      local before = host[H_PLACE]
       if at > now then
         addDelayed[member] = at
-        host[H_PLACE] = IN_DELAYED
+        if before < IN_DELAYED then host[H_PLACE] = before + IN_DELAYED end
       else
         addReady[member] = true
         if C[RULES] > 1 then joinedRules[queue[Q_RULE]] = true end
-        host[H_PLACE] = IN_READY
+        if before % 2 == 0 then host[H_PLACE] = before + IN_READY end
       end
     end
-  end
-  if #tops > 0 or host[H_LEASED] > 0 or host[H_HELD] or host[H_KEPT] then return end
-  host[H_QUEUES] = {}
-  if at > now then
-    addDelayed["\254" .. host[H_NAME]] = at
-    host[H_PLACE] = IN_CLEANUP
-  else
-    host[H_GONE] = true
   end
 end
 
@@ -249,45 +291,25 @@ end
 
 local function saveHosts()
   placeHosts()
-  local sets, drops = {}, {}
+  local sets = {}
   for name, host in pairs(touched) do
-    if host[H_GONE] then
-      drops[#drops + 1] = name
-      C[HOSTS] = C[HOSTS] - 1
-      hosts[name] = false
-    else
-      sets[#sets + 1] = name
-      sets[#sets + 1] = packHost(host)
-    end
+    sets[#sets + 1] = name
+    sets[#sets + 1] = packHost(host)
   end
   callMany("HSET", KH, sets)
-  callMany("HDEL", KH, drops)
   touched = {}
 end
 
 local function queueOf(host, rule, priority, start)
-  for _, queue in ipairs(host[H_QUEUES]) do
+  local queues = host[H_QUEUES]
+  for at = 1, #queues do
+    local queue = queues[at]
     if queue[Q_RULE] == rule and queue[Q_PRIORITY] == priority and queue[Q_START] == start then return queue end
   end
   C[NEXT_QUEUE] = C[NEXT_QUEUE] + 1
-  local queue = { rule, start, priority, 0, C[NEXT_QUEUE], FIRST_PART, FIRST_PART, 0, 0, 0, "" }
+  local queue = { rule, start, priority, 0, C[NEXT_QUEUE], FIRST_PART, FIRST_PART, 0, 0, 0, 0, "" }
   insert(host[H_QUEUES], queue)
   return queue
-end
-
-local parts, dirtyParts = {}, {}
-local function partField(queue, part) return pack(">I5I4", queue[Q_NUMBER], part) end
-
-local function readParts(fields)
-  local missing = {}
-  for _, field in ipairs(fields) do if parts[field] == nil then missing[#missing + 1] = field end end
-  for at, ids in ipairs(getMany(KQ, missing)) do parts[missing[at]] = ids or "" end
-end
-
-local function partOf(queue, part)
-  local field = partField(queue, part)
-  if parts[field] == nil then readParts({ field }) end
-  return parts[field]
 end
 
 local function setPart(queue, part, ids)

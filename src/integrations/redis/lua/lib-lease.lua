@@ -1,17 +1,18 @@
 -- Leases and what ends them.
 --
---   lease   fencing token 8 · deadline 8 · the host's clock and turn before 8, 6 · hand-outs 2 · attempts, rule, depth, beginning of the
---           fingerprint, family of its record 1, 2, 2, 6, 2 · nameless 1 · host
+--   lease   fencing token 8 · deadline 8 · the host's clock before 8, and as the hand-out set it 8, −1: the rule keeps no clock · its turn
+--           before 7 · this hand-out's turn 7 · hand-outs 2 · attempts, rule, depth, beginning of the fingerprint, family of its
+--           record 1, 2, 2, 6, 2 · nameless 1 · host
 --
 -- A result whose token is not that of the lease, or that comes at or after the deadline, is late and changes nothing.
---- @const LEASE = ">c8ddI6HBHHc6HB"
+--- @const LEASE = ">c8dddI7I7HBHHc6HB"
 
 local function readLease(text)
   local lease = {}
   local at
   local nameless
-  lease.token, lease.deadline, lease.readyBefore, lease.turnBefore, lease.deliveries, lease.attempts, lease.rule,
-    lease.depth, lease.prefix, lease.family, nameless, at = unpack_(LEASE, text)
+  lease.token, lease.deadline, lease.readyBefore, lease.readySet, lease.turnBefore, lease.turnSet, lease.deliveries, lease.attempts,
+    lease.rule, lease.depth, lease.prefix, lease.family, nameless, at = unpack_(LEASE, text)
   lease.isNameless = nameless == 1
   lease.host = sub(text, at)
   return lease
@@ -30,7 +31,9 @@ local function saveLeases()
 end
 
 local function blockHost(host, untilMs)
-  if untilMs > host[H_BLOCK] then host[H_BLOCK] = untilMs end
+  if untilMs <= host[H_BLOCK] then return end
+  host[H_BLOCK] = untilMs
+  host[H_STEERED] = true
 end
 
 -- What a visit showed of its host.
@@ -38,23 +41,9 @@ local function takeOutcome(host, rule, outcome)
   if rule.adaptMax and outcome.latency then
     settingsOf(host).adaptive = math.min(math.max(rule.adaptFactor * outcome.latency, rule.adaptMin), rule.adaptMax)
   end
-  if outcome.bytes and outcome.bytes > 0 and (rule.budgetBytes or rule.budgetUrls) then
-    local settings = settingsOf(host)
-    settings.bytes = settings.bytes + outcome.bytes
-    host[H_KEPT] = true
-  end
-  if outcome.retryAfter and not isRuleHost(host) then blockHost(host, now + outcome.retryAfter) end
-end
-
--- The host that an outcome is about: a rule without politeness has one queue for all of them.
-local function steeredOf(host, id, outcome)
-  if not isRuleHost(host) or not (outcome.retryAfter or outcome.bytes) then return host end
-  local bytes = recordOf(id)
-  if not bytes then return host end
-  local own = hostOf(ownHost(readRecord(bytes), bytes))
-  if outcome.retryAfter then C[STEERED] = 1 end
-  unplace(own)
-  return own
+  if outcome.bytes and outcome.bytes > 0 then host[H_BYTES] = host[H_BYTES] + outcome.bytes end
+  if outcome.retryAfter then blockHost(host, now + outcome.retryAfter) end
+  if outcome.address then settingsOf(host).address = outcome.address ~= "" and outcome.address or nil end
 end
 
 local function isBadStatus(status) return status ~= nil and (status == 429 or status >= 500) end
@@ -63,32 +52,33 @@ local function isBadStatus(status) return status ~= nil and (status == 429 or st
 local function endVisit(host, rule, at)
   unplace(host)
   if host[H_LEASED] > 0 then host[H_LEASED] = host[H_LEASED] - 1 end
-  if not isRuleHost(host) then host[H_READYAT] = at + delayOf(host, rule) end
+  if isClockKept(host, rule) then host[H_READYAT] = at + delayOf(host, rule) end
 end
 
--- Takes a hand-out back: the host is as if it had not been.
+-- Takes a hand-out back: the host is as if it had not been, unless something else has set its clock or its turn since.
 local function cancelVisit(host, lease)
   unplace(host)
   if host[H_LEASED] > 0 then host[H_LEASED] = host[H_LEASED] - 1 end
-  if isRuleHost(host) then return end
-  host[H_READYAT] = lease.readyBefore
-  host[H_TURN] = lease.turnBefore
+  if lease.readySet < 0 then return end
+  if host[H_READYAT] == lease.readySet then host[H_READYAT] = lease.readyBefore end
+  if host[H_TURN] == lease.turnSet then host[H_TURN] = lease.turnBefore end
 end
 
-local givenUp = {}
--- Counts failures of a host in a row; blocks it after too many of them.
+-- Counts failures of a host in a row; blocks it after too many of them. True: it has failed so often that all it has left fails.
 local function countVisit(host, rule, isFailure)
-  if not rule.failAfter then return end
+  if not rule.failAfter then return false end
+  if not isFailure and not host[H_SETTINGS] then return false end
   local settings = settingsOf(host)
   settings.failures = isFailure and settings.failures + 1 or 0
-  if settings.failures < rule.failAfter then return end
+  if settings.failures < rule.failAfter then return false end
   local doublings = math.min(settings.failures - rule.failAfter, 40)
   blockHost(host, now + math.min(rule.failMax, rule.failBase * 2 ^ doublings))
-  if rule.giveUp and settings.failures >= rule.giveUp then givenUp[host[H_NAME]] = host end
+  return rule.giveUp ~= nil and settings.failures >= rule.giveUp
 end
 
 local function noteFailure(id, bytes, reason, status)
-  call("HSET", KX, pack(">I6", id), cmsgpack.pack({ reason, now, status or 0 }))
+  C[NEXT_FAILURE] = C[NEXT_FAILURE] + 1
+  call("HSET", KX, pack(">I6", id), cmsgpack.pack({ reason, now, status or 0, C[NEXT_FAILURE] }))
 end
 
 -- The record fails: it is kept until it is requeued or forgotten.
@@ -99,10 +89,79 @@ local function failRecord(id, bytes, record, reason, status)
   countRule(record.rule, 4, 1)
 end
 
+-- The first turn of a host that was never leased, where a rule bounds the share of new hosts of its domain; decided once.
+local function decideTurn(host, rule)
+  if not rule.freshGap or rule.polite ~= 1 or host[H_DECIDED] or host[H_TURN] > 0 then return end
+  unplace(host)
+  host[H_DECIDED] = true
+  local settings = host[H_SETTINGS]
+  local domain = settings and settings.domain or string.match(host[H_NAME], "([^.]*%.[^.:]*):?%d*$") or host[H_NAME]
+  if settings then settings.domain = nil end
+  -- As many places as the engine has: domains that share one share its turns.
+  local field = "\254" .. sub(redis.sha1hex(domain), 1, 4)
+  local nextAt = tonumber(call("HGET", KH, field) or "0")
+  call("HSET", KH, field, string.format("%.17g", math.max(nextAt, C[TURN]) + rule.freshGap))
+  if nextAt <= C[TURN] then return end
+  host[H_TURN] = floor(nextAt) * FRACTIONS + 1 + C[FRESH] % (FRACTIONS - 1)
+  C[FRESH] = C[FRESH] + 1
+end
+
+-- Adds a record's number to the queue of its host, behind all others.
+local function appendTo(host, record, id)
+  unplace(host)
+  decideTurn(host, ruleOf(record.rule))
+  appendIds(queueOf(host, record.rule, record.priority, record.isStart), pack(">I6", id), 1)
+end
+
+-- The queue of a host's records that wait for their time; it is never polled.
+local function waitAt(host, id) insertId(queueOf(host, WAITING_RULE, 0, 0), id) end
+local function leaveWaiting(host)
+  local queue = queueOf(host, WAITING_RULE, 0, 0)
+  queue[Q_COUNT] = queue[Q_COUNT] - 1
+  if queue[Q_COUNT] <= 0 then dropQueue(host, queue) end
+end
+
 -- Puts a record into the queue of its host, at the place of its number.
 local function enqueue(id, bytes, record, host)
   unplace(host)
+  decideTurn(host, ruleOf(record.rule))
   insertId(queueOf(host, record.rule, record.priority, record.isStart), id)
+end
+
+-- A host that has failed too often: all it has pending or waiting fails, in the order of coming, some hundreds a script.
+--- @const GIVE_UP_MAX = 512
+local givingUp = {}
+local function giveUpHost(host)
+  unplace(host)
+  local ids, left = {}, GIVE_UP_MAX
+  for at = #host[H_QUEUES], 1, -1 do
+    local queue = host[H_QUEUES][at]
+    for _ = 1, left do
+      local id = popId(queue, false)
+      if not id then break end
+      ids[#ids + 1] = id
+    end
+    left = GIVE_UP_MAX - #ids
+    if queue[Q_A] == queue[Q_B] and queue[Q_FEW] == "" then table.remove(host[H_QUEUES], at) end
+  end
+  table.sort(ids)
+  readSegments(ids)
+  for _, id in ipairs(ids) do
+    local bytes, member = recordOf(id), pack(">I6", id)
+    local record = bytes and readRecord(bytes)
+    if record and record.state <= STATE_WAITING and ownHost(record, bytes) == host[H_NAME] and call("HEXISTS", KL, member) == 0 then
+      if record.state == STATE_WAITING then
+        call("ZREM", KW, member)
+        C[WAITING] = C[WAITING] - 1
+      else
+        C[PENDING] = C[PENDING] - 1
+        countRule(record.rule, 1, -1)
+      end
+      record.attempts = record.attempts - 1 -- the one that was to come
+      failRecord(id, bytes, record, "host-gave-up")
+    end
+  end
+  if #host[H_QUEUES] > 0 then givingUp[host[H_NAME]] = true end
 end
 
 -- Gives a record a new number, behind all others; its identity follows.
@@ -165,9 +224,10 @@ local function finish(id, record)
   local rule = ruleOf(record.rule)
   C[DONE] = C[DONE] + 1
   countRule(record.rule, 3, 1)
-  if rule.every and not record.isNameless and record.family == 0 and recordOf(id) then
+  local bytes = rule.every and not record.isNameless and record.family == 0 and recordOf(id)
+  if bytes and not readRecord(bytes).isOnce then
     C[RESTING] = C[RESTING] + 1
-    setRecord(id, withState(recordOf(id), STATE_RESTING, record.attempts, record.deliveries))
+    setRecord(id, withState(bytes, STATE_RESTING, record.attempts, record.deliveries))
     call("ZADD", KW, now + rule.every, pack(">I6", id))
     return
   end
@@ -178,21 +238,30 @@ end
 
 -- Leases whose deadline has passed: an attempt is gone, the place is kept; the host's clock runs from the deadline.
 local function expireLeases(most)
-  local due = call("ZREVRANGEBYSCORE", KE, now, "-inf", "LIMIT", 0, most)
+  local due = call("ZRANGEBYSCORE", KE, "-inf", now, "LIMIT", 0, most)
   if #due == 0 then return 0 end
   local texts = getMany(KL, due)
-  local ids, names = {}, {}
+  local ids, names, leases = {}, {}, {}
   for at, member in ipairs(due) do
     ids[at] = unpack_(">I6", member)
-    if texts[at] then names[#names + 1] = readLease(texts[at]).host end
+    dropLease(ids[at])
+    if texts[at] then
+      local lease = readLease(texts[at])
+      lease.id = ids[at]
+      leases[#leases + 1] = lease
+      names[#names + 1] = lease.host
+    end
   end
+  table.sort(leases, function(a, b)
+    if a.deadline ~= b.deadline then return a.deadline < b.deadline end
+    return a.turnSet < b.turnSet
+  end)
   readSegments(ids)
   readHosts(names)
-  for at, id in ipairs(ids) do
-    dropLease(id)
-    local bytes = texts[at] and recordOf(id)
+  for _, lease in ipairs(leases) do
+    local id = lease.id
+    local bytes = recordOf(id)
     if bytes then
-      local lease = readLease(texts[at])
       local record = readRecord(bytes)
       record.deliveries = lease.deliveries
       local host = hostOf(lease.host)
@@ -227,18 +296,20 @@ local function wakeRecords(most)
     local bytes = recordOf(id)
     if bytes then
       local record = readRecord(bytes)
+      local name = ownHost(record, bytes)
       if record.state == STATE_RESTING then
         C[DONE] = C[DONE] - 1
         C[RESTING] = C[RESTING] - 1
         record.attempts, record.deliveries = 1, 0
+        bytes = withAgain(bytes, true)
       else
         C[WAITING] = C[WAITING] - 1
       end
       bytes = withState(bytes, STATE_PENDING, record.attempts, record.deliveries)
       local new = renumber(id, bytes, record)
-      local host = hostOf(hostOfRecord(record, bytes))
-      unplace(host)
-      appendIds(queueOf(host, record.rule, record.priority, record.isStart), pack(">I6", new), 1)
+      local host = hostOf(name)
+      if record.state == STATE_WAITING then leaveWaiting(host) end
+      appendTo(host, record, new)
       C[PENDING] = C[PENDING] + 1
       countRule(record.rule, 1, 1)
     end
@@ -246,35 +317,48 @@ local function wakeRecords(most)
   return #due
 end
 
--- Hosts whose delay is over stand among the ready ones again; those without work are forgotten.
+-- Hosts whose delay is over stand among the ready ones again.
 local function wakeHosts(most)
   local due = call("ZRANGEBYSCORE", KD, "-inf", now, "LIMIT", 0, most)
   if #due == 0 then return 0 end
   callMany("ZREM", KD, due)
-  local ready, idle = {}, {}
+  local ready = {}
   local isMany = C[RULES] > 1
   for _, member in ipairs(due) do
-    if byte(member, 1) == 254 then idle[#idle + 1] = sub(member, 2) else
-      ready[#ready + 1] = 0
-      ready[#ready + 1] = member
-      if isMany then joinedRules[unpack_(">H", member)] = true end
-    end
+    ready[#ready + 1] = 0
+    ready[#ready + 1] = member
+    if isMany then joinedRules[unpack_(">H", member)] = true end
   end
   callMany("ZADD", KR, ready)
-  if #idle > 0 then
-    readHosts(idle)
-    for _, name in ipairs(idle) do
-      if hosts[name] then
-        local host = hostOf(name)
-        host[H_PLACE] = NOWHERE
-      end
-    end
-  end
   return #due
+end
+
+-- Goes on with hosts that have given up.
+local function sweepGivingUp()
+  if C[GIVING_UP] == 0 then return 0 end
+  local names = cmsgpack.unpack(call("HGET", KM, "given-up"))
+  C[GIVING_UP] = 0
+  for at, name in ipairs(names) do
+    if at == 1 then giveUpHost(hostOf(name)) else givingUp[name] = true end
+  end
+  return 1
+end
+
+local function saveGivingUp()
+  local names = {}
+  for name in pairs(givingUp) do names[#names + 1] = name end
+  if #names == 0 then return end
+  if C[GIVING_UP] > 0 then
+    for _, name in ipairs(cmsgpack.unpack(call("HGET", KM, "given-up"))) do names[#names + 1] = name end
+  end
+  C[GIVING_UP] = #names
+  call("HSET", KM, "given-up", cmsgpack.pack(names))
+  givingUp = {}
 end
 
 -- Whether anything has become due.
 local function hasDue()
+  if C[GIVING_UP] > 0 then return true end
   for _, key in ipairs({ KD, KW, KE }) do
     if #call("ZRANGEBYSCORE", key, "-inf", now, "LIMIT", 0, 1) > 0 then return true end
   end
@@ -282,20 +366,16 @@ local function hasDue()
 end
 
 -- Does what has become due by itself, a slice of it; how much that was. Its writes come before those of the script.
-local function moveClocks()
+local function moveDue()
   local expired = expireLeases(DUE_MAX)
   saveLeases()
-  return expired + wakeHosts(DUE_HOSTS_MAX)
-end
-
--- The same with records that waited. Not before a push: one that rests and is due gives way to what is pushed.
-local function moveDue()
-  return moveClocks() + wakeRecords(DUE_MAX)
+  return expired + wakeHosts(DUE_HOSTS_MAX) + wakeRecords(DUE_MAX) + sweepGivingUp()
 end
 --- @const DUE_MAX = 64, DUE_HOSTS_MAX = 512
 
 local function saveAll()
   saveLeases()
+  saveGivingUp()
   saveSeen()
   saveSegments()
   saveHosts()

@@ -2,8 +2,10 @@
 --
 --   segment   eight lengths of 3 bytes, then eight records; the field `m` of a segment marks those that are gone
 --   record    state 1 · attempts 1 · deliveries 2 · rule 2 · depth 2 · fingerprint's beginning 6 · flags 1
---             [priority 8] [epoch's family 2] [attempts allowed 2] [parent 16] [host: length 2, text] [rest: length 4, msgpack] URL
---- @const SEGMENT = 8
+--             [priority 8] [epoch's family 2] [terms of its own 2] [parent 16] [host: length 2, text] [rest: length 4, msgpack] URL
+--   terms     attempts allowed, 0: its rule's; 32768 more: its request named its epoch, so that it never comes again by itself;
+--             16384 more: it came again by itself, and was not handed out since
+--- @const SEGMENT = 8, NAMED_EPOCH = 32768, CAME_AGAIN = 16384
 --- @const STATE_PENDING = 0, STATE_WAITING = 1, STATE_FAILED = 3, STATE_RESTING = 4, STATE_KEPT = 5
 --- @const HAS_PRIORITY = 1, HAS_FAMILY = 2, HAS_MAX = 4, HAS_PARENT = 8, HAS_HOST = 16, HAS_REST = 32
 --- @const IS_START = 64, IS_NAMELESS = 128
@@ -47,15 +49,16 @@ end
 -- Where a record begins in its segment, and its length.
 local function placeIn(segment, index)
   local from = 3 * SEGMENT + 1
-  for each = 0, index - 1 do
-    local a, b, c = byte(segment, 3 * each + 1, 3 * each + 3)
-    from = from + a * 65536 + b * 256 + c
-  end
-  local a, b, c = byte(segment, 3 * index + 1, 3 * index + 3)
-  return from, a * 65536 + b * 256 + c
+  local lengths = { byte(segment, 1, 3 * index + 3) }
+  for at = 1, 3 * index, 3 do from = from + lengths[at] * 65536 + lengths[at + 1] * 256 + lengths[at + 2] end
+  return from, lengths[3 * index + 1] * 65536 + lengths[3 * index + 2] * 256 + lengths[3 * index + 3]
 end
 
-local function isGone(mask, index) return floor(mask / 2 ^ index) % 2 == 1 end
+local BITS_OF = { [0] = 1, 2, 4, 8, 16, 32, 64, 128 }
+local function isGone(mask, index)
+  local bit = BITS_OF[index]
+  return mask % (bit + bit) >= bit
+end
 
 -- The bytes of a record, or nil where there is none.
 local function recordOf(id)
@@ -85,16 +88,15 @@ local function dropRecord(id)
   if masks[field] == nil then readMasks({ id }) end
   local mask = masks[field]
   if not isGone(mask, index) then
-    masks[field] = mask + 2 ^ index
+    masks[field] = mask + BITS_OF[index]
     dirtyMasks[field] = true
   end
 end
 
-local GONE_COUNTS = {}
-for mask = 0, 255 do
+local function countGone(mask)
   local count = 0
   for index = 0, 7 do if isGone(mask, index) then count = count + 1 end end
-  GONE_COUNTS[mask] = count
+  return count
 end
 
 -- Adds records behind the last one; returns the number of the first.
@@ -113,7 +115,7 @@ local function addRecords(list)
       bodies[#bodies + 1] = list[each]
     end
     local before = NO_LENGTHS
-    if index > 0 then
+    if index == 0 then masks[field] = 0 else
       if segments[field] == nil then readSegments({ id }) end
       before = segments[field]
     end
@@ -141,7 +143,7 @@ end
 local function saveSegments()
   local sets, drops, half = {}, {}, {}
   for field in pairs(dirtyMasks) do
-    local count = GONE_COUNTS[masks[field]]
+    local count = countGone(masks[field])
     if count == SEGMENT then
       drops[#drops + 1] = field
       drops[#drops + 1] = "m" .. field
@@ -177,7 +179,11 @@ local function readRecord(bytes)
   local at = 16
   if flags % 2 >= HAS_PRIORITY then record.priority = unpack_(">d", bytes, at) at = at + 8 end
   if flags % 4 >= HAS_FAMILY then record.family = unpack_(">H", bytes, at) at = at + 2 end
-  if flags % 8 >= HAS_MAX then record.max = unpack_(">H", bytes, at) at = at + 2 end
+  if flags % 8 >= HAS_MAX then
+    local terms = unpack_(">H", bytes, at)
+    record.isOnce, record.isAgain = terms >= NAMED_EPOCH, terms % NAMED_EPOCH >= CAME_AGAIN and deliveries == 0
+    record.max, at = terms % CAME_AGAIN, at + 2
+  end
   if flags % 16 >= HAS_PARENT then at = at + 16 end
   if flags % 32 >= HAS_HOST then
     local length = unpack_(">H", bytes, at)
@@ -198,13 +204,6 @@ local function ownHost(record, bytes)
   return string.match(sub(bytes, record.urlAt), "^%a+://([^/?#]*)")
 end
 
--- The host whose queue holds a record: its own, or that of its URL; without politeness one for each rule.
-local function hostOfRecord(record, bytes)
-  local rule = ruleOf(record.rule)
-  if rule.polite ~= 1 then return "\255" .. pack(">H", record.rule) end
-  return ownHost(record, bytes)
-end
-
 -- The same bytes with another state, attempts, deliveries.
 local function withState(bytes, state, attempts, deliveries)
   return pack(">BBH", state, math.min(attempts, 255), math.min(deliveries, 65535)) .. sub(bytes, 5)
@@ -212,6 +211,19 @@ end
 
 local function withDepth(bytes, depth) return sub(bytes, 1, 6) .. pack(">H", depth) .. sub(bytes, 9) end
 local function withRule(bytes, rule) return sub(bytes, 1, 4) .. pack(">H", rule) .. sub(bytes, 7) end
+
+-- The same bytes, marked as having come again by themselves or not.
+local function withAgain(bytes, isAgain)
+  local flags = byte(bytes, 15)
+  local at = 16 + (flags % 2 >= HAS_PRIORITY and 8 or 0) + (flags % 4 >= HAS_FAMILY and 2 or 0)
+  if flags % 8 < HAS_MAX then
+    if not isAgain then return bytes end
+    return sub(bytes, 1, 14) .. string.char(flags + HAS_MAX) .. sub(bytes, 16, at - 1) .. pack(">H", CAME_AGAIN) .. sub(bytes, at)
+  end
+  local terms = unpack_(">H", bytes, at)
+  if (terms % NAMED_EPOCH >= CAME_AGAIN) == isAgain then return bytes end
+  return sub(bytes, 1, at - 1) .. pack(">H", isAgain and terms + CAME_AGAIN or terms - CAME_AGAIN) .. sub(bytes, at + 2)
+end
 
 -- The same bytes with another priority.
 local function withPriority(bytes, priority)

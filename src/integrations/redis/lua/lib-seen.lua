@@ -77,7 +77,7 @@ end
 -- The entry of a record: it is found by its record where only the beginning of its fingerprint is known.
 local function entryOfRecord(family, prefix, id)
   local field = bucketField(family, prefix)
-  readBuckets({ field })
+  if buckets[field] == nil then readBuckets({ field }) end
   local bucket = buckets[field]
   local wanted = pack(">I6", id)
   local from = find(bucket, prefix, 1, true)

@@ -19,8 +19,9 @@ local KL, KE, KO, KB, KN, KP, KG, KX = KEYS[9], KEYS[10], KEYS[11], KEYS[12], KE
 --- @const SEEN = 23, LEVEL = 24, SPLIT = 25, SENT = 26, RECEIVED = 27, GENERATION = 28
 --- @const STALE = 29, PASS = 30
 --- @const PAUSED = 31, ANSWERS_AT = 32, FAMILIES = 33, HOSTS = 34, MAX_DELIVERIES = 35, EPOCH_SEEN = 36
---- @const KEPT = 37, SLEEPERS = 38, TRASH = 39, STEERED = 40, NAMELESS_DONE = 41
---- @const COUNTERS = 41
+--- @const KEPT = 37, SLEEPERS = 38, TRASH = 39, GIVING_UP = 40, NAMELESS_DONE = 41
+--- @const NEXT_FAILURE = 42, FRESH = 43
+--- @const COUNTERS = 43
 local FORMAT = ">" .. string.rep("d", COUNTERS)
 
 local text = call("HGET", KM, "k")

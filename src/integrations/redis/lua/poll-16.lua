@@ -61,18 +61,19 @@ local function leaseOut(host, queue, rule, id, bytes)
   local member = pack(">I6", id)
   local state, attempts, deliveries = unpack_(">BBH", bytes)
   bytes = withState(bytes, state, attempts, deliveries + 1)
-  local turnBefore, readyBefore = host[H_TURN], host[H_READYAT]
+  local turnBefore, readyBefore, turnSet, readySet = host[H_TURN], host[H_READYAT], 0, -1
   host[H_LEASED] = host[H_LEASED] + 1
-  if not isRuleHost(host) then
-    C[TURN] = C[TURN] + 1
-    host[H_TURN] = C[TURN]
-    host[H_READYAT] = now + delayOf(host, rule)
+  C[TURN] = C[TURN] + 1
+  turnSet = C[TURN] * FRACTIONS
+  if isClockKept(host, rule) then
+    readySet = now + delayOf(host, rule)
+    host[H_TURN], host[H_READYAT] = turnSet, readySet
   end
   local flags = byte(bytes, 15)
   local family = 0
   if flags % 4 >= HAS_FAMILY then family = unpack_(">H", bytes, flags % 2 == 1 and 24 or 16) end
   local _, _, _, _, depth = unpack_(">BBHHH", bytes)
-  local value = pack(LEASE, token, deadline, readyBefore, turnBefore, math.min(deliveries + 1, 65535), attempts, queue[Q_RULE],
+  local value = pack(LEASE, token, deadline, readyBefore, readySet, turnBefore, turnSet, math.min(deliveries + 1, 65535), attempts, queue[Q_RULE],
     depth, sub(bytes, 9, 14), family, flags >= IS_NAMELESS and 1 or 0) .. host[H_NAME]
   values[member] = value
   members[#members + 1] = member
@@ -88,58 +89,61 @@ local lines = {}
 local function lineOf(rule)
   local line = lines[rule]
   if not line then
-    line = { rule = rule, list = {}, at = 1, last = nil, isWhole = false }
+    line = { rule = rule, list = {}, at = 1, last = nil, isWhole = false, later = {} }
     lines[rule] = line
   end
   return line
 end
 
--- A host that may go on stands in the line again.
-local function comeBack(line, host)
-  place(host)
-  if host[H_PLACE] ~= IN_READY then return end
-  local top = topQueue(host, line.rule)
-  local member = memberOf(host, top)
-  if line.last and (line.isWhole or member <= line.last) then
-    local list, place = line.list, #line.list + 1
-    for at = line.at, #list do
-      if list[at] >= member then
-        place = at
-        break
-      end
-    end
-    insert(list, place, member)
+-- Puts a member where it belongs in what was read of the line; false: it stands further behind.
+local function joinLine(line, member)
+  if not line.last or not (line.isWhole or member <= line.last) then return false end
+  local list, low, high = line.list, line.at, #line.list + 1
+  for _ = 1, BITS do
+    if low >= high then break end
+    local middle = floor((low + high) / 2)
+    if list[middle] < member then low = middle + 1 else high = middle end
   end
+  insert(list, low, member)
+  return true
 end
 
--- Under a rule without politeness, records of a host that is steered wait in a queue of that host, and go by its clock.
-local function goesAside(host, queue, id, bytes)
-  if C[STEERED] == 0 or not isRuleHost(host) then return false end
-  local name = ownHost(readRecord(bytes), bytes)
-  readHosts({ name })
-  if not hosts[name] or not isSteered(hosts[name]) then return false end
-  local own = hostOf(name)
-  unplace(own)
-  insertId(queueOf(own, queue[Q_RULE], queue[Q_PRIORITY], queue[Q_START]), id)
-  queue[Q_COUNT] = queue[Q_COUNT] - 1
-  comeBack(lineOf(queue[Q_RULE]), own)
-  return true
+-- A host that may go on stands in the line again. A look writes nothing, so it notes those that are further behind.
+local function comeBack(line, host)
+  place(host)
+  if host[H_PLACE] % 2 ~= IN_READY then return end
+  local top = topQueue(host, line.rule)
+  local member = top and memberOf(host, top)
+  if not member or not addReady[member] or joinLine(line, member) or not isPeek then return end
+  line.later[#line.later + 1] = member
 end
 
 -- Numbers of records that had left their queues were passed over.
 local hasMoved = false
 
+-- Takes numbers from the front of a queue whose records have left it; whether its next record is another one now.
+local function dropStale(queue, isLast)
+  if C[STALE] == 0 then return false end
+  local dropped = false
+  while queue[Q_COUNT] > 0 and mayGoOn() do
+    if isStanding(keyOf(queue, isLast), queue) then break end
+    popId(queue, isLast)
+    hasMoved, dropped = true, true
+  end
+  return dropped
+end
+
 -- The next record of a queue; nil: it holds none and is gone, or the script may not go on.
-local function takeNext(host, queue, rule)
+local function takeNext(host, queue, isLast)
   while mayGoOn() do
-    local id = popId(queue, rule.lifo == 1 and queue[Q_START] == 0)
+    local id = popId(queue, isLast)
     if not id then
       dropQueue(host, queue)
       return nil
     end
     hasMoved = true
     local bytes = isStanding(id, queue)
-    if bytes and not goesAside(host, queue, id, bytes) then return id, bytes end
+    if bytes then return id, bytes end
   end
 end
 
@@ -150,6 +154,13 @@ local function readLine(line, count)
   local list = call("ZRANGEBYLEX", KR, from, "(" .. pack(">H", line.rule + 1), "LIMIT", 0, count)
   line.list, line.at, line.isWhole = list, 1, #list < count
   if #list > 0 then line.last = list[#list] end
+  if #line.later > 0 then
+    local later = line.later
+    line.later, line.last = {}, line.last or prefix
+    for _, member in ipairs(later) do
+      if not joinLine(line, member) then line.later[#line.later + 1] = member end
+    end
+  end
   local names = {}
   for at, member in ipairs(list) do names[at] = sub(member, NAME_AT) end
   readHosts(names)
@@ -159,16 +170,17 @@ local function readLine(line, count)
     if top then fields[#fields + 1] = nextPart(top, isLifo and top[Q_START] == 0) end
   end
   readParts(fields)
+  local each = ruleOf(line.rule).polite == 1 and 1 or math.ceil(count / math.max(#names, 1))
   for _, name in ipairs(names) do
     local host = hosts[name]
     local top = host and topQueue(host, line.rule)
-    if top then nextIds(top, isLifo and top[Q_START] == 0, isRuleHost(host) and count or 1, ids) end
+    if top then nextIds(top, isLifo and top[Q_START] == 0, each, ids) end
   end
   readSegments(ids)
 end
 
--- Leases of the next host of a rule, one or, without politeness, many; 0: there is none that may go. A look reads all that it may
--- need at once: a host that comes back further behind than what was read is not written, and would not be read.
+-- Leases of the next host of a rule, one or, without politeness, as many as go before the next one; 0: there is none that may go. A look
+-- reads all that it may need at once: a host that comes back further behind than what was read is not written, and would not be read.
 local function leaseOf(number, wanted)
   local rule, line = ruleOf(number), lineOf(number)
   while mayGoOn() do
@@ -180,19 +192,29 @@ local function leaseOf(number, wanted)
     local member = line.list[line.at]
     line.at = line.at + 1
     local host = hosts[sub(member, NAME_AT)]
-    -- It was delayed when it was written, and has become ready since.
-    if host and host[H_PLACE] == IN_DELAYED and math.max(host[H_READYAT], host[H_BLOCK]) <= now then host[H_PLACE] = IN_READY end
-    local top = host and host[H_PLACE] == IN_READY and topQueue(host, number)
-    if top and memberOf(host, top) == member then
+    local top = host and host[H_PLACE] ~= NOWHERE and topQueue(host, number)
+    local at = top and memberOf(host, top) == member and goesAt(host, rule)
+    if at and at <= now then
       touched[host[H_NAME]] = host
-      unplace(host)
+      local isPolite = rule.polite == 1
+      local isLast = rule.lifo == 1 and top[Q_START] == 0
+      unplaceMember(host, member)
       local made = 0
-      for _ = 1, isRuleHost(host) and wanted or 1 do
-        local id, bytes = takeNext(host, top, rule)
-        if not id then break end
-        leaseOut(host, top, rule, id, bytes)
-        made = made + 1
-        if top[Q_COUNT] <= 0 then break end
+      if isPolite or not dropStale(top, isLast) then
+        for _ = 1, isPolite and 1 or wanted do
+          local id, bytes = takeNext(host, top, isLast)
+          if not id then break end
+          leaseOut(host, top, rule, id, bytes)
+          made = made + 1
+          if top[Q_COUNT] <= 0 or isPolite then break end
+          dropStale(top, isLast)
+          local next = line.list[line.at]
+          if top[Q_COUNT] <= 0 or not next and not line.isWhole then break end
+          local goes = goesAt(host, rule)
+          if not goes or goes > now then break end
+          top[Q_KEY] = keyOf(top, isLast)
+          if next and memberOf(host, top) > next then break end
+        end
       end
       if top[Q_COUNT] <= 0 then dropQueue(host, top) end
       comeBack(line, host)

@@ -1,7 +1,7 @@
 --- @include lib-state lib-seen lib-record lib-host lib-lease lib-admit
 -- Pushes a batch from outside.
 --
--- ARGV     1 now, or "" · 2 batch · 3 version of the rules · 4 capacity, 0: none · 5 groups (lib-admit.lua), msgpack
+-- ARGV     1 now, or "" · 2 batch · 3 version of the rules · 4 capacity, 0: none · 5 rows (lib-admit.lua), msgpack, or ""
 --          6 duplicates that the client has dropped by itself · 7 refusals by reason, msgpack · 8 channel to wake sleepers, or ""
 -- Returns  { "C", codes, generation } · { "V", version }: the rules have changed, match again · { "A", codes } done before
 local done = answerOf(ARGV[2])
@@ -9,9 +9,9 @@ if done then return { "A", done, C[GENERATION] } end
 if tonumber(ARGV[3]) ~= C[VERSION] then return { "V", C[VERSION] } end
 if hasDue() then
   refuseWhenFull()
-  moveClocks()
+  moveDue()
 end
-local codes = admit(cmsgpack.unpack(ARGV[5]), tonumber(ARGV[4]))
+local codes = ARGV[5] == "" and "" or admit(cmsgpack.unpack(ARGV[5]), tonumber(ARGV[4]))
 local dropped = tonumber(ARGV[6])
 C[PUSHED] = C[PUSHED] + dropped
 C[DUPLICATE] = C[DUPLICATE] + dropped

@@ -8,7 +8,7 @@ import { NO_EXTRAS, type Extras, unpackExtras } from "../../../engine/intake/req
 
 const HAS_PRIORITY = 1;
 const HAS_FAMILY = 2;
-const HAS_MAX = 4;
+const HAS_TERMS = 4;
 const HAS_PARENT = 8;
 const HAS_HOST = 16;
 const HAS_REST = 32;
@@ -16,6 +16,10 @@ const IS_START = 64;
 const IS_NAMELESS = 128;
 const HEAD = 11;
 const DEPTH_MAX = 65_535;
+/** In the terms: attempts allowed, whether it came again by itself, whether its request named its epoch. */
+const ATTEMPTS_MAX = 16_383;
+const CAME_AGAIN = 16_384;
+const NAMED_EPOCH = 32_768;
 
 /** What of a request is in its record. */
 export interface RecordParts {
@@ -25,6 +29,8 @@ export interface RecordParts {
   readonly fingerprint: Buffer;
   readonly priority: number;
   readonly maxAttempts: number;
+  /** Its request named its epoch. */
+  readonly isOnce: boolean;
   /** Fingerprint of the page that it was found on. */
   readonly parent: Buffer | undefined;
   /** The host, where the URL does not show it. */
@@ -35,12 +41,13 @@ export interface RecordParts {
 }
 
 export function writeBody(parts: RecordParts): Buffer {
-  const { parent, extras, url, priority, maxAttempts } = parts;
+  const { parent, extras, url, priority } = parts;
+  const terms = Math.min(parts.maxAttempts, ATTEMPTS_MAX) + (parts.isOnce ? NAMED_EPOCH : 0);
   const host = parts.host === undefined ? undefined : Buffer.from(parts.host);
   const size =
     HEAD +
     (priority === 0 ? 0 : 8) +
-    (maxAttempts > 0 ? 2 : 0) +
+    (terms > 0 ? 2 : 0) +
     (parent === undefined ? 0 : 16) +
     (host === undefined ? 0 : 2 + host.length) +
     (extras === undefined ? 0 : 4 + extras.length);
@@ -50,14 +57,14 @@ export function writeBody(parts: RecordParts): Buffer {
   parts.fingerprint.copy(body, 4, 0, 6);
   body[10] =
     (priority === 0 ? 0 : HAS_PRIORITY) |
-    (maxAttempts > 0 ? HAS_MAX : 0) |
+    (terms > 0 ? HAS_TERMS : 0) |
     (parent === undefined ? 0 : HAS_PARENT) |
     (host === undefined ? 0 : HAS_HOST) |
     (extras === undefined ? 0 : HAS_REST) |
     (parts.isStart ? IS_START : 0);
   let at = HEAD;
   if (priority !== 0) at = body.writeDoubleBE(priority, at);
-  if (maxAttempts > 0) at = body.writeUInt16BE(maxAttempts, at);
+  if (terms > 0) at = body.writeUInt16BE(terms, at);
   if (parent !== undefined) at += parent.copy(body, at);
   if (host !== undefined) {
     at = body.writeUInt16BE(host.length, at);
@@ -101,7 +108,7 @@ export function readRecord(bytes: Buffer): RecordFields {
   };
   const priority = take(HAS_PRIORITY, 8);
   const family = take(HAS_FAMILY, 2);
-  const max = take(HAS_MAX, 2);
+  const max = take(HAS_TERMS, 2);
   const parent = take(HAS_PARENT, 16);
   let ownHost: string | undefined;
   if ((flags & HAS_HOST) !== 0) {
@@ -124,7 +131,7 @@ export function readRecord(bytes: Buffer): RecordFields {
     prefix: bytes.subarray(8, 14),
     priority: priority < 0 ? 0 : bytes.readDoubleBE(priority),
     family: family < 0 ? 0 : bytes.readUInt16BE(family),
-    maxAttempts: max < 0 ? 0 : bytes.readUInt16BE(max),
+    maxAttempts: max < 0 ? 0 : bytes.readUInt16BE(max) % CAME_AGAIN,
     parent: parent < 0 ? undefined : bytes.subarray(parent, parent + 16),
     ownHost,
     isStart: (flags & IS_START) !== 0,
@@ -136,7 +143,7 @@ export function readRecord(bytes: Buffer): RecordFields {
 
 /** The request that a record came from, to be matched again. */
 export function requestOf({ extras, url, maxAttempts, isStart }: RecordFields): RequestInput {
-  const { m, b, h, k, u, n, d } = extras;
+  const { m, b, h, k, u, n, d, e } = extras;
   return {
     ...{ url, start: isStart },
     ...(m === undefined ? {} : { method: m }),
@@ -146,6 +153,7 @@ export function requestOf({ extras, url, maxAttempts, isStart }: RecordFields): 
     ...(u === undefined ? {} : { hostKey: u }),
     ...(n === undefined ? {} : { handler: n }),
     ...(d === undefined ? {} : { data: d }),
+    ...(e === undefined ? {} : { epoch: e }),
     ...(maxAttempts > 0 ? { maxAttempts } : {}),
   };
 }

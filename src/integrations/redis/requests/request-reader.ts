@@ -23,7 +23,6 @@ import {
 } from "../../../frontier/admission/verdicts.ts";
 import { effectivePriority } from "../../../frontier/core.ts";
 import { epochNameOf, FOREVER, UNDATED_MS } from "../../../frontier/epochs/epoch-policy.ts";
-import type { FrontierPolicy } from "../../../frontier/rules/rule-policy.ts";
 import type { RuleSpec } from "../../../frontier/rules/rule-specs.ts";
 import { createKernel, type Kernel, kernelTake } from "../../../kernel/kernel.ts";
 import {
@@ -62,8 +61,8 @@ import { type RecordFields, requestOf, writeBody } from "./record-bytes.ts";
 /** One request that may be sent. */
 export interface Row {
   readonly partition: number;
-  /** The host whose queue it joins; of a rule without politeness the rule's own. */
-  readonly unit: string | Buffer;
+  /** The host whose queue it joins. */
+  readonly unit: string;
   readonly rule: number;
   readonly priority: number;
   readonly isStart: boolean;
@@ -72,11 +71,13 @@ export interface Row {
   readonly body: Buffer;
   /** undefined: now. */
   readonly dueMs: number | undefined;
-  readonly dedup: "check" | "record" | "skip" | "again";
+  readonly dedup: "check" | "record" | "skip" | "put" | "visited" | "again";
   /** "": forever. */
   readonly epoch: string;
-  /** The host whose budget it takes from, where its unit is another. */
-  readonly budgetHost: string | undefined;
+  /** Its request named its epoch. */
+  readonly isOnce: boolean;
+  /** The registrable domain of its host, where its rule bounds the share of new hosts of one. */
+  readonly domain: string | undefined;
 }
 
 /** Where requests come from. */
@@ -87,8 +88,8 @@ export interface Origin {
   readonly parent: Buffer | undefined;
   /** Redirects before it. */
   readonly redirects?: number | undefined;
-  /** Links of a rule without `follow` are refused by their lease. */
-  readonly isAgain?: boolean;
+  /** It is put in place of what is known, to be visited or as finished; or it is seeded again. */
+  readonly put?: "put" | "visited" | "again";
   /** It was admitted before: the rule that keeps it, where one does. */
   readonly record?: { readonly rule: RuleSpec | undefined };
 }
@@ -267,8 +268,8 @@ export class RequestReader {
     if (depth > policy.maxDepth && origin.record === undefined) return VERDICT_TOO_DEEP;
     const host = rowHostText(rows, row);
     const rule = this.#numberOf(spec);
-    const own = this.#hostOf(spec, { input, host });
-    const unit = policy.isPolite ? own : Buffer.from([255, rule >>> 8, rule & 255]);
+    const unit = this.#hostOf(spec, { input, host });
+    const isOnce = input.epoch !== undefined;
     const url = key.visit === "canonical" ? rowKeyText(rows, row) : rowVisitText(rows, row);
     const priority = effectivePriority(policy, input.priority, depth);
     const fingerprint = this.#fingerprintOf(row, input, key);
@@ -277,20 +278,22 @@ export class RequestReader {
     const isStart = policy.startLast && admission?.isStart === true;
     let extras = admission?.blob;
     if (origin.redirects !== undefined) extras = addExtras(extras, { r: origin.redirects });
+    if (input.epoch !== undefined) extras = addExtras(extras, { e: input.epoch });
     const body = writeBody({
       ...{ rule, depth, fingerprint, priority, url, isStart, parent: origin.parent, extras },
-      maxAttempts: admission?.maxAttempts ?? 0,
-      host: showsHost(url, own) ? undefined : own,
+      ...{ maxAttempts: admission?.maxAttempts ?? 0, isOnce },
+      host: showsHost(url, unit) ? undefined : unit,
     });
     return {
       partition: this.partitionOf(input.hostKey, host),
       ...{ unit, rule, priority, isStart, depth, fingerprint, body, dueMs: due },
       dedup:
-        origin.isAgain === true
-          ? "again"
-          : (admission?.dedup ?? (isExempt(undefined, key) ? "skip" : "check")),
+        origin.put ??
+        (admission?.dedup as Row["dedup"] | undefined) ??
+        (isExempt(undefined, key) ? "skip" : "check"),
       epoch: this.#epochOf(spec, input, origin.nowMs),
-      budgetHost: policy.isPolite || !hasBudget(policy) ? undefined : own,
+      isOnce,
+      domain: policy.isPolite && policy.freshGap > 0 ? this.#domainOf(unit) : undefined,
     };
   }
 
@@ -314,10 +317,6 @@ export class RequestReader {
     const key = input.key?.toWellFormed() ?? rowKeyText(this.#rows, row);
     return Buffer.from(this.#print(identityBytes(key, input, policy)), "hex");
   }
-}
-
-function hasBudget({ budgetUrls, budgetBytes }: FrontierPolicy): boolean {
-  return Number.isFinite(budgetUrls) || Number.isFinite(budgetBytes);
 }
 
 /** Whether the server finds the host in the URL by itself. */

@@ -99,8 +99,11 @@ export function termFields({ list, numbers }: RuleSet): Array<string | Buffer> {
 }
 
 /** What has a number: a rule whose hosts stand in other queues from now on is another one, and its records move. */
-function numberName({ id, policy: { isPolite, by } }: RuleSpec): string {
-  return isPolite ? `${id}\n${String(by)}` : id;
+function numberName({ id, policy: { isPolite, by, isLifo, startLast } }: RuleSpec): string {
+  const order = isLifo ? "lifo" : "fifo";
+  const queues = startLast ? ` start last ${order}` : "";
+  if (isPolite) return `${id}\n${String(by)}${queues}`;
+  return queues === "" && !isLifo ? id : `${id}\n${order}${queues}`;
 }
 
 /** The number of an active rule. */
@@ -128,6 +131,7 @@ function termsOf({ policy, rate, order }: RuleSpec): Record<string, number | und
     giveUp: finite(hostBackoff?.giveUpAfter),
     ...{ budgetUrls: finite(policy.budgetUrls), budgetBytes: finite(policy.budgetBytes) },
     depthPriority: policy.depthPriority,
+    freshGap: policy.freshGap > 0 ? policy.freshGap : undefined,
     ...{ rate, order },
     every: epoch.kind === "again" ? epoch.minMs : undefined,
   };
@@ -138,8 +142,7 @@ function finite(value: number | undefined): number | undefined {
 }
 
 /** What needs one place that sees everything, or code that runs there. */
-function refusePolicy({ groups, epoch, freshGap }: FrontierPolicy, name: string): void {
-  if (freshGap > 0) throw unsupported(`${name}.freshHosts`, "'first'");
+function refusePolicy({ groups, epoch }: FrontierPolicy, name: string): void {
   if (groups.length > 0) throw unsupported(`${name}.politeness.groups`, "no clocks above the host");
   if (epoch.kind === "of") throw unsupported(`${name}.epoch.of`, "an epoch without a function");
   if (epoch.kind === "again" && epoch.minMs < epoch.maxMs) {

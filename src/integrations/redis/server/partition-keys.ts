@@ -4,7 +4,7 @@
  */
 
 /** Version of keys, records and scripts together: another one is refused. */
-export const REDIS_FORMAT = 2;
+export const REDIS_FORMAT = 3;
 
 const PARTS = "mshqcrdwleobnpgx";
 
@@ -26,7 +26,7 @@ export const STATE = {
   ...{ generation: 27, paused: 30, hosts: 33, maxDeliveries: 34, epochSeen: 35, kept: 36 },
 } as const;
 
-const COUNTERS = 41;
+const COUNTERS = 43;
 
 /** The state that a partition begins with. */
 export function firstState(maxDeliveries: number): Buffer {

@@ -4,7 +4,8 @@
  *   --- @include a b      the first line of a script: the texts of a.lua and b.lua come before it
  *   --- @const A = 1      a name in capitals for a number or a text; Lua allows 200 variables, and a literal is faster
  *
- * Comments and indentation are left out: the server keeps each text.
+ * Functions that a script does not use are left out, since each call makes all of them anew; so are comments and indentation, since the
+ * server keeps each text.
  */
 import { sha1 } from "../../../persistence/transfer/sha1.ts";
 import { luaText } from "./lua-files.ts";
@@ -23,6 +24,7 @@ export type ScriptName =
   | "rules"
   | "find"
   | "host"
+  | "hosts"
   | "scan"
   | "edit"
   | "forget"
@@ -55,11 +57,38 @@ function assemble(own: string): string {
       constants.set(name, value);
     }
   }
-  return all
+  return usedAlone(all)
     .split("\n")
     .filter((line) => !/^\s*(--|$)/.test(line))
     .map((line) =>
       line.trim().replace(/"[^"]*"|\b[A-Z][A-Z_0-9]+\b/g, (word) => constants.get(word) ?? word),
     )
     .join("\n");
+}
+
+/** The text without functions of the outermost level that nothing names. */
+function usedAlone(text: string): string {
+  const bare = text.replace(/^\s*--.*$/gm, "");
+  const parts = bare.split(/^(?=local function )/m).flatMap((part) => {
+    const end = /^(?:local function .* end$|end$)/m.exec(part);
+    if (!part.startsWith("local function ") || end === null) return [part];
+    const size = end.index + end[0].length;
+    return [part.slice(0, size), part.slice(size)];
+  });
+  for (;;) {
+    const counts = new Map<string, number>();
+    for (const part of parts)
+      for (const [word] of part.matchAll(/\b[a-zA-Z_]\w*\b/g))
+        counts.set(word, (counts.get(word) ?? 0) + 1);
+    let isSame = true;
+    parts.forEach((part, at) => {
+      const name = /^local function (\w+)/.exec(part)?.[1];
+      if (name === undefined) return;
+      const own = [...part.matchAll(new RegExp(`\\b${name}\\b`, "g"))].length;
+      if (counts.get(name) !== own) return;
+      parts[at] = "";
+      isSame = false;
+    });
+    if (isSame) return parts.join("");
+  }
 }

@@ -1,0 +1,79 @@
+/** Rows as a script takes them (lua/lib-admit.lua): in their order, what several have in common only once. */
+import { type Packable, packed } from "../server/packing.ts";
+import type { Row } from "./request-reader.ts";
+
+interface Group {
+  readonly fields: readonly Packable[];
+  /** The end of a lease that its rows depend on. */
+  readonly end: number | undefined;
+}
+
+/** Rows that go to one partition in one script call. */
+export class RowList {
+  readonly #numbers = new Map<string, number>();
+  readonly #groups: Group[] = [];
+  readonly #places: number[] = [];
+  readonly #rows: Row[] = [];
+
+  get count(): number {
+    return this.#rows.length;
+  }
+
+  /** `end`: the place of the lease's end that the row depends on. */
+  add(row: Row, end?: number): void {
+    const { unit, rule, priority, depth } = row;
+    const start = row.isStart ? 1 : 0;
+    const options = optionsOf(row);
+    const more = options === undefined ? "" : JSON.stringify(options);
+    const name = `${unit}\n${rule} ${priority} ${depth} ${start} ${end ?? ""}\n${more}`;
+    let number = this.#numbers.get(name);
+    if (number === undefined) {
+      number = this.#groups.length;
+      this.#numbers.set(name, number);
+      const fields = [unit, rule, priority, start, depth, options ?? false];
+      this.#groups.push({ fields: end === undefined ? fields : [...fields, end], end });
+    }
+    this.#places.push(number);
+    this.#rows.push(row);
+  }
+
+  /** Places of the rows whose ends are kept, in the order of the answer's codes. */
+  places(keeps: (end: number) => boolean = () => true): number[] {
+    const kept: number[] = [];
+    this.#places.forEach((number, at) => {
+      const { end } = this.#groups[number] as Group;
+      if (end === undefined || keeps(end)) kept.push(at);
+    });
+    return kept;
+  }
+
+  /** The rows as the script unpacks them; those that are kept alone. */
+  list(keeps?: (end: number) => boolean): Packable[] {
+    const kept = this.places(keeps);
+    const places = Buffer.allocUnsafe(kept.length * 2);
+    const prints = Buffer.allocUnsafe(kept.length * 16);
+    kept.forEach((at, index) => {
+      places.writeUInt16BE((this.#places[at] as number) + 1, index * 2);
+      (this.#rows[at] as Row).fingerprint.copy(prints, index * 16);
+    });
+    const bodies = kept.map((at) => (this.#rows[at] as Row).body);
+    return [this.#groups.map(({ fields }) => fields), places, prints, bodies];
+  }
+
+  packed(): Buffer {
+    return packed(this.list());
+  }
+}
+
+function optionsOf(row: Row): Packable {
+  const { dueMs, dedup, epoch, isOnce, domain } = row;
+  const isPlain = dueMs === undefined && dedup === "check" && epoch === "" && !isOnce;
+  if (isPlain && domain === undefined) return undefined;
+  return {
+    d: dueMs,
+    k: dedup === "check" ? undefined : dedup.charAt(0),
+    e: epoch === "" ? undefined : epoch,
+    o: isOnce ? 1 : undefined,
+    f: domain,
+  };
+}
