@@ -15,6 +15,7 @@
  */
 import type { Clock } from "../../base/clock.ts";
 import type { Rule, RulePolicy } from "../../index.ts";
+import { createDurableLines } from "../notes/durable-lines.ts";
 import type { LineFile } from "../files.ts";
 import type { Download } from "../module-registry.ts";
 
@@ -48,8 +49,6 @@ const NONE: ValidatorHeaders = Object.freeze({});
 export function createValidators(options: ValidatorOptions): Validators {
   const { clock, defaults, file, countMax = VALIDATOR_COUNT_MAX } = options;
   const known = new Map<string, ValidatorHeaders>();
-  const unwritten: Array<{ url: string; line: string; atMs: number }> = [];
-  let flushedAt = Number.NEGATIVE_INFINITY;
   let again = rulesAgain([], defaults);
   const keep = (url: string, headers: ValidatorHeaders | undefined): void => {
     known.delete(url);
@@ -63,14 +62,13 @@ export function createValidators(options: ValidatorOptions): Validators {
     const entry = entryOf(line);
     if (entry !== undefined) keep(entry.url, entry.headers);
   }
-  const compact = (): void => {
-    // Entries that are not durable yet are left out (I2).
-    const early = new Set(unwritten.map(({ url }) => url));
-    const durable = [...known].filter(([url]) => !early.has(url));
-    file?.rewrite(durable.map((entry) => JSON.stringify(entry)));
-    lineCount = durable.length;
-  };
-  if (file?.isCut || lineCount > known.size) compact();
+  const linesWithout = (early: ReadonlySet<string>): string[] =>
+    [...known].filter(([url]) => !early.has(url)).map((entry) => JSON.stringify(entry));
+  const lines =
+    file === undefined
+      ? undefined
+      : createDurableLines({ clock, file, lineCount, lineMax: 2 * countMax, linesWithout });
+  if (file?.isCut || lineCount > known.size) lines?.compact();
   const isWanted = (rule: string): boolean => again.get(rule) ?? again.get(OTHERS) ?? false;
   return {
     isWanted,
@@ -79,24 +77,12 @@ export function createValidators(options: ValidatorOptions): Validators {
       if (!isWanted(rule)) return;
       const isSame = JSON.stringify(known.get(url)) === JSON.stringify(headers);
       keep(url, headers);
-      if (file === undefined || isSame) return;
-      unwritten.push({ url, line: JSON.stringify([url, headers ?? null]), atMs: clock.now() });
+      if (!isSame) lines?.add(url, JSON.stringify([url, headers ?? null]));
     },
     setRules(rules) {
       again = rulesAgain(rules, defaults);
     },
-    flushed(atMs) {
-      if (atMs <= flushedAt) return;
-      // A flush that ended after the previous one began after it: everything logged until then is durable.
-      const until = atMs === Number.POSITIVE_INFINITY ? atMs : flushedAt;
-      flushedAt = atMs;
-      const count = unwritten.findIndex((each) => each.atMs >= until);
-      const ready = unwritten.splice(0, count < 0 ? unwritten.length : count);
-      if (ready.length === 0) return;
-      file?.append(ready.map(({ line }) => line));
-      lineCount += ready.length;
-      if (lineCount > 2 * countMax) compact();
-    },
+    flushed: (atMs) => lines?.flushed(atMs),
   };
 }
 

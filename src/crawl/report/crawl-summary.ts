@@ -69,6 +69,8 @@ export interface CrawlSummary {
   readonly notModified: number;
   /** Sitemaps and feeds that were read. */
   readonly sitemaps: number;
+  /** URLs that came due again by their date in a sitemap or feed. */
+  readonly renewed: number;
   /** Pages that robots.txt forbids. */
   readonly disallowed: number;
   /** URLs that failed for good, in all runs of the frontier, those that robots.txt forbids among them. */
@@ -160,6 +162,7 @@ export interface CrawlCounters {
   redirects: number;
   notModified: number;
   sitemaps: number;
+  renewed: number;
   disallowed: number;
   truncated: number;
   trapped: number;
@@ -181,6 +184,7 @@ export function createCounters(): CrawlCounters {
     redirects: 0,
     notModified: 0,
     sitemaps: 0,
+    renewed: 0,
     disallowed: 0,
     truncated: 0,
     trapped: 0,

@@ -1,6 +1,7 @@
 /** What a visit is handed: the parts of a crawl that it may touch, its limits, and how it tells its end. */
 import type { Clock } from "../../base/clock.ts";
-import type { Lease, Outcome, RequestLike } from "../../index.ts";
+import type { Lease, Outcome, RequestInput, RequestLike } from "../../index.ts";
+import type { SitemapTimes } from "../robots/sitemap-times.ts";
 import type { Cookies } from "../http/cookie-jar.ts";
 import type { InflateRoom } from "../http/inflate-room.ts";
 import type { PausedHosts } from "../threads/paused-hosts.ts";
@@ -66,6 +67,7 @@ export interface VisitContext {
   /** What hosts have asked for, known to all threads as soon as the headers of an answer are there. */
   readonly paused: PausedHosts;
   readonly validators: VisitValidators;
+  readonly sitemapTimes: VisitSitemapTimes;
   /** undefined: nothing is to be decided. */
   readonly policyHook: PolicyHook | undefined;
   /** undefined: none are kept or sent. */
@@ -90,6 +92,11 @@ export interface VisitContext {
 /** A page is offered before its end is said, and waited for: another thread may be the next to visit it. */
 interface VisitValidators extends Pick<Validators, "isWanted" | "headersFor"> {
   offer(visited: Visited, headers: ValidatorHeaders | undefined): unknown;
+}
+
+/** What a sitemap lists is compared before the end of its visit is said. */
+interface VisitSitemapTimes {
+  take(...reading: Parameters<SitemapTimes["take"]>): Promise<RequestInput[]>;
 }
 
 /** What an answer sets is learned before the end of its visit is said. */

@@ -46,6 +46,7 @@ export interface CrawlThreadsOptions {
 }
 
 type Ask = Extract<ToOwner, { kind: "ask" }>;
+type Sitemap = Extract<ToOwner, { kind: "sitemap" }>;
 type End = Extract<ToOwner, { kind: "end" }>;
 
 /** A worker that has said hello. */
@@ -200,11 +201,21 @@ class CrawlThreads {
     } else if (message.kind === "cookies") {
       const isKnownAnew = context.cookies?.learn(message.url, message.lines) === true;
       reply(peer, { ...answerTo(message.id), isKnownAnew }, this.#options);
-    } else if (message.kind === "fault") {
+    } else if (message.kind === "sitemap") void this.#takeSitemap(peer, message);
+    else if (message.kind === "fault") {
       const { kind: _, ...fault } = message;
       context.faults.report(fault);
     } else if (message.kind === "item") context.onItem(message.item, message.url);
     else if (message.kind === "end") this.#ended(peer, message);
+  }
+
+  async #takeSitemap(peer: Peer, { id, url, data, found }: Sitemap): Promise<void> {
+    const { context } = this.#options;
+    const pushed = await context.sitemapTimes.take({ url, data, found }).catch((cause) => {
+      context.faults.report({ type: "scheduler", what: `sitemap: ${String(cause)}`, url, cause });
+      return found;
+    });
+    reply(peer, { ...answerTo(id), found: pushed }, this.#options);
   }
 
   #ended(peer: Peer, { url, how, page, visit, deliveries }: End): void {
