@@ -235,9 +235,9 @@ class CrawlRun implements Crawl {
         ...{ frontier, clock: this.#settings.clock, file: fileFor(given, "lastmod.jsonl") },
         onDue: () => void this.#monitor.counters.renewed++,
       });
-      const { isWanted, headersFor } = validators;
+      const { isWanted, headersFor, contentFor } = validators;
       const { offer } = this.#pendingValidators;
-      const context = await this.#prepare(frontier, { isWanted, headersFor, offer });
+      const context = await this.#prepare(frontier, { isWanted, headersFor, contentFor, offer });
       // Those of a directory go on where none are given, and the scope has its own.
       validators.setRules(frontier.rules() ?? []);
       if (!this.#taking.signal.aborted) this.#become("running");

@@ -15,7 +15,7 @@ import type { LinkPatterns } from "../page/link-patterns.ts";
 import type { Visit } from "../report/visit-statistics.ts";
 import type { BodyFolder } from "../files.ts";
 import type { Visited } from "../http/pending-validators.ts";
-import type { ValidatorHeaders, Validators } from "../http/conditional-requests.ts";
+import type { PageState, Validators } from "../http/conditional-requests.ts";
 
 /** What a visit does with its lease, be it the owner's or a worker's, which learns of no answer. */
 export interface VisitLease
@@ -90,8 +90,8 @@ export interface VisitContext {
 }
 
 /** A page is offered before its end is said, and waited for: another thread may be the next to visit it. */
-interface VisitValidators extends Pick<Validators, "isWanted" | "headersFor"> {
-  offer(visited: Visited, headers: ValidatorHeaders | undefined): unknown;
+interface VisitValidators extends Pick<Validators, "isWanted" | "headersFor" | "contentFor"> {
+  offer(visited: Visited, page: PageState): unknown;
 }
 
 /** What a sitemap lists is compared before the end of its visit is said. */

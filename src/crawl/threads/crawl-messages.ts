@@ -17,7 +17,7 @@ import type { SitemapReading } from "../robots/sitemap-times.ts";
 import type { PolicyStatement } from "../policy/page-policy.ts";
 import type { CrawlOptions } from "../run/crawl-options.ts";
 import type { CrawlStage } from "../report/fault-stream.ts";
-import type { ValidatorHeaders } from "../http/conditional-requests.ts";
+import type { PageState, ValidatorHeaders } from "../http/conditional-requests.ts";
 import type { Visit } from "../report/visit-statistics.ts";
 import type { Visited } from "../http/pending-validators.ts";
 import type { VisitedPage, VisitEnd, VisitLimits } from "../run/visit-context.ts";
@@ -43,7 +43,7 @@ export interface CountsPart {
 
 export type ToOwner =
   | (GateRequest & { kind: "ask"; id: number })
-  | (Visited & { kind: "offer"; id: number; validators: ValidatorHeaders | undefined })
+  | (Visited & { kind: "offer"; id: number; page: PageState })
   | { kind: "cookies"; id: number; url: string; lines: readonly string[] }
   | (SitemapReading & { kind: "sitemap"; id: number })
   | { kind: "fault"; type: CrawlStage; what: string; url?: string; module?: string }
@@ -87,6 +87,8 @@ export interface AskAnswer {
   readonly statements: readonly PolicyStatement[];
   /** undefined: the page is not asked for conditionally, and nothing is to be learned of it. */
   readonly validators: ValidatorHeaders | undefined;
+  /** Hash of the text that the page had; undefined: it is not known. */
+  readonly content: string | undefined;
   /** To be sent with the request. */
   readonly cookie: string | undefined;
   /** Cookies were told that were not known before. */

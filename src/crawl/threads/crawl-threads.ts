@@ -196,7 +196,7 @@ class CrawlThreads {
     const { context } = this.#options;
     if (message.kind === "ask") this.#ask({ ...message, peer });
     else if (message.kind === "offer") {
-      void context.validators.offer(message, message.validators);
+      void context.validators.offer(message, message.page);
       reply(peer, answerTo(message.id), this.#options);
     } else if (message.kind === "cookies") {
       const isKnownAnew = context.cookies?.learn(message.url, message.lines) === true;
@@ -258,15 +258,25 @@ class CrawlThreads {
     const { context } = this.#options;
     const { validators: known } = context;
     const validators = known.isWanted(rule) ? known.headersFor(url, rule) : undefined;
+    const content = known.contentFor(url, rule);
     const cookie = context.cookies?.headerFor(url);
     const statements = context.gate?.statementsFor(url) ?? [];
-    reply(peer, { ...answerTo(id), answer, statements, validators, cookie }, this.#options);
+    reply(
+      peer,
+      { ...answerTo(id), answer, statements, validators, content, cookie },
+      this.#options,
+    );
   }
 }
 
 /** To who asked nothing but to be heard. */
 function answerTo(id: number): AskAnswer {
-  const nothing = { validators: undefined, cookie: undefined, isKnownAnew: false };
+  const nothing = {
+    validators: undefined,
+    content: undefined,
+    cookie: undefined,
+    isKnownAnew: false,
+  };
   return { id, answer: "allowed", statements: [], ...nothing };
 }
 

@@ -120,8 +120,9 @@ function asked(channel: OwnerChannel, hasCookies: boolean): Asked {
     validators: {
       isWanted: () => told?.validators !== undefined,
       headersFor: () => told?.validators ?? {},
-      offer: ({ url, rule, deliveries }, validators) =>
-        channel.ask({ kind: "offer", url, rule, deliveries, validators }),
+      contentFor: () => told?.content,
+      offer: ({ url, rule, deliveries }, page) =>
+        channel.ask({ kind: "offer", url, rule, deliveries, page }),
     },
     sitemapTimes: {
       async take(reading) {
