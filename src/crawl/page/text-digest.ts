@@ -2,12 +2,13 @@
  * TextDigest: what the visible text of a page is, in 64 bits: exactly, and so that like texts have like digests.
  *
  *   text ─▶ words ─▶ content      a hash over all words in their order: another word, another hash
- *                └─▶ similarity   each two words in a row vote on 64 bits; texts that share most of them differ in few bits
+ *                └─▶ similarity   each four words in a row vote on 64 bits, numbers all alike; texts that share most of them differ in few bits
+ *                └─▶ sample       one in eight of these fours, the same ones on every page: which a page has that others had not
  *
  * The second one is Charikar's ("Similarity estimation techniques from rounding algorithms", 2002), as Manku, Jain and Das Sarma used it on pages
  * ("Detecting near-duplicates for web crawling", 2007). White space, markup, comments, scripts and styles are no text.
  *
- *   I1  Linear in the text, and bounded: of a longer page the first PAIRS_MAX pairs vote.
+ *   I1  Linear in the text, and bounded: of a longer page the first FOURS_MAX fours vote.
  */
 
 export interface TextDigest {
@@ -15,12 +16,19 @@ export interface TextDigest {
   /** 16 hex digits; the same for the same words in the same order. */
   content(): string;
   /** The two halves of the similarity digest, or undefined where there is too little text to compare. */
-  similarity(): readonly [hi: number, lo: number] | undefined;
+  similarity(): Similarity | undefined;
+  sample(): readonly number[];
 }
 
-const PAIRS_MAX = 4_096;
-/** Of fewer pairs nothing is compared: pages of one word would all be alike. */
-const PAIRS_MIN = 4;
+export type Similarity = readonly [hi: number, lo: number];
+
+const FOURS_MAX = 4_096;
+/** Of fewer fours nothing is compared: pages of a few words would all be alike. */
+const FOURS_MIN = 4;
+const SAMPLE_MASK = 7;
+/** What stands for a word with a digit. */
+const NUMBER = 0x9e3779b9 | 0;
+const [ZERO, NINE] = [48, 57];
 const SPACE = 32;
 const NO_BREAK_SPACE = 0xa0;
 const FNV_START = 0x811c9dc5;
@@ -28,8 +36,11 @@ const FNV_PRIME = 0x01000193;
 
 export function createTextDigest(withSimilarity: boolean): TextDigest {
   const votes = new Int32Array(withSimilarity ? 64 : 0);
-  let pairs = 0;
-  let before = 0;
+  const sample: number[] = [];
+  let fours = 0;
+  let words = 0;
+  let [third, second, first] = [0, 0, 0];
+  let isNumber = false;
   let word = FNV_START;
   let letters = 0;
   let a = 0;
@@ -39,11 +50,17 @@ export function createTextDigest(withSimilarity: boolean): TextDigest {
     const hash = mixed(word ^ letters);
     a = Math.imul(a ^ hash, FNV_PRIME);
     b = mixed((Math.imul(b, 5) + hash) | 0);
-    if (withSimilarity && pairs < PAIRS_MAX) {
-      vote(votes, mixed(hash ^ before), mixed(Math.imul(hash, 3) ^ ~before));
-      pairs++;
+    if (withSimilarity && fours < FOURS_MAX) {
+      const plain = isNumber ? NUMBER : hash;
+      if (++words >= 4) {
+        const four = mixed(joined(joined(joined(third, second), first), plain));
+        vote(votes, four, mixed(four ^ NUMBER));
+        if ((four & SAMPLE_MASK) === 0) sample.push(four);
+        fours++;
+      }
+      [third, second, first] = [second, first, plain];
     }
-    before = Math.imul(hash, FNV_PRIME);
+    isNumber = false;
     word = FNV_START;
     letters = 0;
   };
@@ -54,19 +71,25 @@ export function createTextDigest(withSimilarity: boolean): TextDigest {
         if (code <= SPACE || code === NO_BREAK_SPACE) end();
         else {
           word = Math.imul(word ^ code, FNV_PRIME);
+          if (code >= ZERO && code <= NINE) isNumber = true;
           letters++;
         }
       }
       end();
     },
     content: () => hex(mixed(a)) + hex(b),
-    similarity: () => (pairs < PAIRS_MIN ? undefined : [bitsOf(votes, 0), bitsOf(votes, 32)]),
+    similarity: () => (fours < FOURS_MIN ? undefined : [bitsOf(votes, 0), bitsOf(votes, 32)]),
+    sample: () => sample,
   };
 }
 
 /** In how many of their 64 bits two digests differ. */
-export function distance(a: readonly [number, number], b: readonly [number, number]): number {
+export function distance(a: Similarity, b: Similarity): number {
   return ones(a[0] ^ b[0]) + ones(a[1] ^ b[1]);
+}
+
+function joined(before: number, next: number): number {
+  return (Math.imul(before, 31) + next) | 0;
 }
 
 function vote(votes: Int32Array, hi: number, lo: number): void {

@@ -39,6 +39,8 @@ import { fileBeside, type LineFile, openLineFile } from "../files.ts";
 import { createPendingValidators, type PendingValidators } from "../http/pending-validators.ts";
 import { createValidators, type Validators } from "../http/conditional-requests.ts";
 import { createSitemapTimes, type SitemapTimes } from "../robots/sitemap-times.ts";
+import { createTrapWatch } from "../traps/trap-watch.ts";
+import { createUrlBudgets, type UrlBudgets } from "../traps/url-budgets.ts";
 import { visit } from "./visit.ts";
 import type { VisitContext } from "./visit-context.ts";
 
@@ -120,6 +122,7 @@ class CrawlRun implements Crawl {
   #validators: Validators | undefined;
   #pendingValidators: PendingValidators | undefined;
   #sitemapTimes: SitemapTimes | undefined;
+  #budgets: UrlBudgets | undefined;
   #frontier: Frontier | undefined;
   #status: CrawlStatus = "opening";
   #reason: CrawlReason | undefined;
@@ -265,6 +268,7 @@ class CrawlRun implements Crawl {
     return prepareCrawl({
       frontier,
       sitemapTimes: this.#sitemapTimes as SitemapTimes,
+      families: this.#watchFamilies(frontier),
       settings: this.#settings,
       modules: this.modules,
       faults: this.#faults,
@@ -277,6 +281,19 @@ class CrawlRun implements Crawl {
         this.pause();
       },
     });
+  }
+
+  #watchFamilies(frontier: Frontier): Pick<VisitContext, "traps" | "budgets" | "isNew"> {
+    const { given } = this.#settings;
+    const isNew = (url: string): boolean => frontier.record(url) === undefined;
+    const { traps: wanted = false, maxPathUrls: paths = {}, maxQueryUrls: perQuery } = given;
+    const hasBudgets = Object.keys(paths).length > 0 || perQuery !== undefined;
+    const file = hasBudgets ? fileFor(given, "budgets.txt") : undefined;
+    this.#budgets = hasBudgets ? createUrlBudgets({ paths, perQuery, isNew, file }) : undefined;
+    const { exceptRules } = typeof wanted === "object" ? wanted : {};
+    const ruleOf = (url: string): string | undefined => frontier.explain(url).rule;
+    this.#monitor.traps = wanted === false ? undefined : createTrapWatch(exceptRules, ruleOf);
+    return { isNew, traps: this.#monitor.traps, budgets: this.#budgets };
   }
 
   async #work(frontier: Frontier, context: VisitContext): Promise<void> {
@@ -399,6 +416,7 @@ class CrawlRun implements Crawl {
 
   #keepNotes(flushedAtMs: number): void {
     try {
+      this.#budgets?.flushed();
       this.#sitemapTimes?.flushed(flushedAtMs);
       this.#validators?.flushed(flushedAtMs);
     } catch (cause) {

@@ -42,6 +42,7 @@ interface CrawlPreparation {
   readonly monitor: Monitor;
   readonly validators: VisitContext["validators"];
   readonly sitemapTimes: SitemapTimes;
+  readonly families: Pick<VisitContext, "traps" | "budgets" | "isNew">;
   /** Visits are given up when it fires. */
   readonly signal: AbortSignal;
   readonly onNoDownloader: () => void;
@@ -90,6 +91,7 @@ export async function prepareCrawl(parts: CrawlPreparation): Promise<VisitContex
     paused: createPausedHosts(),
     validators: parts.validators,
     sitemapTimes: parts.sitemapTimes,
+    ...parts.families,
     policyHook,
     userAgent: settings.userAgent,
     cookies: settings.cookies

@@ -32,9 +32,9 @@ export async function processPage(
   context: VisitContext,
   { answer, outcome }: Answered,
 ): Promise<VisitEnd> {
-  const { validators } = context;
-  const isComparedAgain = validators.isWanted(lease.rule);
-  const digest = isComparedAgain ? createTextDigest(false) : undefined;
+  const isCompared = context.validators.isWanted(lease.rule);
+  const isWatched = context.traps !== undefined;
+  const digest = isCompared || isWatched ? createTextDigest(isWatched) : undefined;
   const page = pageOf(lease, context, { answer, digest });
   const policy = await page.policy();
   const decision = await decisionOn(page, policy, context);
@@ -61,10 +61,11 @@ export async function processPage(
   }
   const isFollowed = decision.follow && !context.limits.sitemapOnly;
   const links = isFollowed ? (analysis?.found ?? (await linksOf(page))) : [];
+  if (digest !== undefined && isWatched) await watch(page, context, digest);
   const found = filterFound(links, context);
   if (decision.keep) context.bodies?.save(page);
   const compared =
-    digest === undefined
+    digest === undefined || !isCompared
       ? outcome
       : await compare(lease, context, { page, answer, outcome, digest });
   const hasDecided = policy !== undefined && context.policyHook !== undefined;
@@ -192,6 +193,17 @@ async function handOverOne(
   return end;
 }
 
+/** Shows a page to who recognises traps. */
+async function watch(
+  page: Page,
+  { traps, isNew }: VisitContext,
+  digest: TextDigest,
+): Promise<void> {
+  if (!isHtmlType(page.contentType)) return;
+  const { links } = await page.extract();
+  traps?.visited({ url: page.url, digest, links, isNew: isNew ?? (() => false) });
+}
+
 interface Compared extends Answered {
   readonly page: Page;
   readonly digest: TextDigest;
@@ -281,16 +293,25 @@ const NOTHING: Extract = Object.freeze({
   metaRobots: "",
 });
 
+/** The counter of links that are left as this one; undefined: it is followed. */
+function leftAs(
+  url: string,
+  { limits, patterns, traps, budgets }: VisitContext,
+): "trapped" | "excluded" | "overBudget" | undefined {
+  if (limits.trapFilter && isTrapUrl(url)) return "trapped";
+  if (patterns?.refusal(url) !== undefined) return "excluded";
+  if (traps?.isLeft(url) === true) return "trapped";
+  return budgets?.admits(url) === false ? "overBudget" : undefined;
+}
+
 /** Those that look like no trap, and that `include` and `exclude` take. */
 function filterFound(found: Iterable<RequestLike>, context: VisitContext): RequestLike[] {
   const kept: RequestLike[] = [];
   for (const one of found) {
     const url = one instanceof URL ? one.href : typeof one === "string" ? one : one?.url;
-    if (context.limits.trapFilter && typeof url === "string" && isTrapUrl(url))
-      context.counters.trapped++;
-    else if (typeof url === "string" && context.patterns?.refusal(url) !== undefined)
-      context.counters.excluded++;
-    else kept.push(one);
+    const left = typeof url === "string" ? leftAs(url, context) : undefined;
+    if (left === undefined) kept.push(one);
+    else context.counters[left]++;
   }
   return kept;
 }

@@ -2,6 +2,8 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Lease, Outcome, RequestInput, RequestLike } from "../../index.ts";
 import type { SitemapTimes } from "../robots/sitemap-times.ts";
+import type { TrapWatch } from "../traps/trap-watch.ts";
+import type { UrlBudgets } from "../traps/url-budgets.ts";
 import type { Cookies } from "../http/cookie-jar.ts";
 import type { InflateRoom } from "../http/inflate-room.ts";
 import type { PausedHosts } from "../threads/paused-hosts.ts";
@@ -68,6 +70,12 @@ export interface VisitContext {
   readonly paused: PausedHosts;
   readonly validators: VisitValidators;
   readonly sitemapTimes: VisitSitemapTimes;
+  /** undefined: traps are not recognised. */
+  readonly traps: TrapWatch | undefined;
+  /** undefined: there are none but those of hosts. */
+  readonly budgets: UrlBudgets | undefined;
+  /** Whether a URL is unknown to the frontier; undefined: it cannot be told at once. */
+  readonly isNew: ((url: string) => boolean) | undefined;
   /** undefined: nothing is to be decided. */
   readonly policyHook: PolicyHook | undefined;
   /** undefined: none are kept or sent. */

@@ -54,6 +54,11 @@ export async function visit(given: VisitLease, context: VisitContext): Promise<V
   const isSitemap = lease.handler === SITEMAP_HANDLER;
   const room = context.room.share();
   try {
+    if (!isSitemap && lease.depth > 0 && context.traps?.isLeft(lease.url, lease.rule) === true) {
+      context.counters.trapped++;
+      lease.fail("trap", UNVISITED);
+      return "other";
+    }
     const { gate } = context;
     if (gate !== undefined) {
       const asked = { url: lease.url, rule: lease.rule, isSitemap };

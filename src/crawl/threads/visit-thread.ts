@@ -91,6 +91,8 @@ async function createThread(setup: ThreadSetup): Promise<Thread> {
     counters: own,
     limits: setup.limits,
     patterns: compilePatterns(setup.limits),
+    // Refused together with threads (normalize-crawl.ts).
+    ...{ traps: undefined, budgets: undefined, isNew: undefined },
     bodies: saveBodies === undefined ? undefined : createBodyFolder(saveBodies, false),
     room,
     userAgent: setup.userAgent,

@@ -43,7 +43,7 @@ _outrider; echo "\${COMPREPLY[*]}"`;
 
   it("is understood by fish", async (context) => {
     skipWithout("fish", context);
-    const ask = `${await scriptOf("fish")}\ncomplete -C 'outrider crawl --max-p'`;
+    const ask = `${await scriptOf("fish")}\ncomplete -C 'outrider crawl --max-pag'`;
     const { stdout } = spawnSync("fish", ["-c", ask], { encoding: "utf8" });
     expect(stdout).toContain("--max-pages");
   });
