@@ -26,7 +26,7 @@ describe("completion", () => {
       "",
       "crawl demo explain identity stats peek failed visited export import requeue verify compact serve bench completion",
     ],
-    ["crawl --max-p", "--max-pages"],
+    ["crawl --max-pag", "--max-pages"],
     ["demo --ho", "--hosts"],
     ["nothing --", ""],
   ] as const)("of 'outrider %s' in bash is '%s'", async ([line, expected], context) => {
