@@ -73,6 +73,16 @@ describe("a site with traps", () => {
   });
 });
 
+describe("with worker threads", () => {
+  it("each option that needs all links is refused by its name", () => {
+    const options = { traps: true, maxPathUrls: { "/a": 1 }, maxQueryUrls: 1 } as const;
+    for (const [name, value] of Object.entries(options)) {
+      const given = { seeds: "http://a.example/", threads: 1, [name]: value };
+      expect(() => crawl(given)).toThrow(new RegExp(`${name}.*together with threads`));
+    }
+  });
+});
+
 describe("a site without traps", () => {
   it("loses no page of a synthetic web", async () => {
     const seed = testSeed("traps of a synthetic web");
