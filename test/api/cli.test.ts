@@ -174,6 +174,7 @@ describe("outrider crawl", () => {
         "reason",
         "redirects",
         "rejected",
+        "renewed",
         "retried",
         "robotsFetched",
         "sickest",
@@ -184,6 +185,7 @@ describe("outrider crawl", () => {
         "statusDepths",
         "statuses",
         "trapped",
+        "traps",
         "truncated",
       ]
     `);

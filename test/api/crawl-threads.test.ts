@@ -232,3 +232,36 @@ describe("a crawl on worker threads", () => {
     expect({ reason, pages }).toEqual({ reason: "max-pages", pages: 2 });
   });
 });
+
+describe("a sitemap that is read again", () => {
+  it.each([0, 2])("with %s threads brings back a page that has changed since", async (threads) => {
+    const asked: string[] = [];
+    let changedAt = Date.now() - 3_600_000;
+    const server = createServer(({ url = "" }, response) => {
+      asked.push(url);
+      const readings = asked.filter((each) => each === "/sitemap.xml").length;
+      // The page has been visited by then: the next reading comes when nothing else is left.
+      if (url === "/sitemap.xml" && readings > 1 && asked.includes("/1")) changedAt = Date.now();
+      const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const lastmod = `<lastmod>${new Date(changedAt).toISOString()}</lastmod>`;
+      const entry = `<url><loc>${origin}/1</loc>${lastmod}</url>`;
+      const isSitemap = url === "/sitemap.xml";
+      response.setHeader("content-type", isSitemap ? "application/xml" : "text/html");
+      response.end(isSitemap ? `<urlset>${entry}</urlset>` : "a page");
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const seeds = [`http://127.0.0.1:${(server.address() as AddressInfo).port}/sitemap.xml`];
+    const run = crawl({
+      ...{ allowPrivate: true, delayMs: 0, robots: false, threads },
+      rules: [{ id: "site", seeds, every: 200 }],
+    });
+    let pages = 0;
+    run.on("page", () => {
+      if (++pages === 2) void run.stop();
+    });
+    const { renewed, sitemaps } = await run.finished;
+    expect([renewed > 0, sitemaps > 1]).toEqual([true, true]);
+    expect(asked.filter((each) => each === "/1").length).toBeGreaterThanOrEqual(2);
+    server.close();
+  });
+});

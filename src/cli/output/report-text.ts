@@ -52,6 +52,7 @@ export function reportText(summary: CrawlSummary, columns?: number): string {
     ["answers", outcomeText(summary.statuses, statusText).map(times).join(", ")],
     ["not modified", summary.notModified === 0 ? "" : whole(summary.notModified)],
     ["sitemaps", summary.sitemaps === 0 ? "" : whole(summary.sitemaps)],
+    ["traps", trapsText(summary)],
     ["bounded", bounds.join(", ")],
     ["errors", errors.map(([stage, count]) => `${stage} ${whole(count)}`).join(", ")],
     ["first byte", isAnswered ? percentiles.join(", ") : ""],
@@ -62,6 +63,16 @@ export function reportText(summary: CrawlSummary, columns?: number): string {
     rows.filter(([, value]) => value !== ""),
     columns,
   );
+}
+
+const TRAPS_SHOWN = 3;
+
+/** Those of which the most links were left. */
+function trapsText({ traps }: CrawlSummary): string {
+  const texts = traps.slice(0, TRAPS_SHOWN).map(({ shape, left, active }) => {
+    return together(`${shape} ${whole(left)} left${active ? "" : ", ended"}`);
+  });
+  return texts.join(", ");
 }
 
 const KINDS_MAX = 6;

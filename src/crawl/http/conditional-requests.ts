@@ -1,6 +1,6 @@
 /**
- * Validators for conditional requests on a recrawl: ETag and Last-Modified of the last good answer, for the VALIDATOR_COUNT_MAX
- * most recently visited pages.
+ * Validators for conditional requests on a recrawl: ETag and Last-Modified of the last good answer, and a hash of its visible text, by which the
+ * next one shows whether the page has changed; for the VALIDATOR_COUNT_MAX most recently visited pages.
  *
  *   done page (pending-validators.ts) ─▶ learn ─▶ memory ─▶ file, once the frontier reports its end as durable (docs/formats/validators.md)
  *   lease of a page that comes again by itself ─▶ If-None-Match, If-Modified-Since
@@ -15,18 +15,28 @@
  */
 import type { Clock } from "../../base/clock.ts";
 import type { Rule, RulePolicy } from "../../index.ts";
+import { createDurableLines } from "../notes/durable-lines.ts";
 import type { LineFile } from "../files.ts";
 import type { Download } from "../module-registry.ts";
 
 /** Headers of a conditional request. */
 export type ValidatorHeaders = Readonly<Record<string, string>>;
 
+/** A page as a visit found it. */
+export interface PageState {
+  readonly headers?: ValidatorHeaders | undefined;
+  /** Hash of its text. */
+  readonly content?: string | undefined;
+}
+
 export interface Validators {
   /** Whether pages of a rule are requested conditionally; nothing is learned from others. */
   isWanted(rule: string): boolean;
   /** Headers for a request of a URL under a rule; none where it is not requested conditionally. */
   headersFor(url: string, rule: string): ValidatorHeaders;
-  learn(url: string, rule: string, headers: ValidatorHeaders | undefined): void;
+  /** Hash of the text of the last answer; undefined: it is not known. */
+  contentFor(url: string, rule: string): string | undefined;
+  learn(url: string, rule: string, page: PageState): void;
   /** Another set of rules is in force. */
   setRules(rules: readonly Rule[]): void;
   /** A flush ended at that time; Infinity: everything is durable. */
@@ -47,56 +57,43 @@ const NONE: ValidatorHeaders = Object.freeze({});
 
 export function createValidators(options: ValidatorOptions): Validators {
   const { clock, defaults, file, countMax = VALIDATOR_COUNT_MAX } = options;
-  const known = new Map<string, ValidatorHeaders>();
-  const unwritten: Array<{ url: string; line: string; atMs: number }> = [];
-  let flushedAt = Number.NEGATIVE_INFINITY;
+  const known = new Map<string, PageState>();
   let again = rulesAgain([], defaults);
-  const keep = (url: string, headers: ValidatorHeaders | undefined): void => {
+  const keep = (url: string, page: PageState): void => {
     known.delete(url);
-    if (headers === undefined) return;
+    if (page.headers === undefined && page.content === undefined) return;
     if (known.size >= countMax) known.delete(known.keys().next().value as string);
-    known.set(url, headers);
+    known.set(url, page);
   };
   let lineCount = 0;
   for (const line of file?.takeLines() ?? []) {
     lineCount++;
     const entry = entryOf(line);
-    if (entry !== undefined) keep(entry.url, entry.headers);
+    if (entry !== undefined) keep(entry.url, entry.page);
   }
-  const compact = (): void => {
-    // Entries that are not durable yet are left out (I2).
-    const early = new Set(unwritten.map(({ url }) => url));
-    const durable = [...known].filter(([url]) => !early.has(url));
-    file?.rewrite(durable.map((entry) => JSON.stringify(entry)));
-    lineCount = durable.length;
-  };
-  if (file?.isCut || lineCount > known.size) compact();
+  const linesWithout = (early: ReadonlySet<string>): string[] =>
+    [...known].filter(([url]) => !early.has(url)).map(([url, page]) => lineOf(url, page));
+  const lines =
+    file === undefined
+      ? undefined
+      : createDurableLines({ clock, file, lineCount, lineMax: 2 * countMax, linesWithout });
+  if (file?.isCut || lineCount > known.size) lines?.compact();
   const isWanted = (rule: string): boolean => again.get(rule) ?? again.get(OTHERS) ?? false;
   return {
     isWanted,
-    headersFor: (url, rule) => (isWanted(rule) ? known.get(url) : undefined) ?? NONE,
-    learn(url, rule, headers) {
+    headersFor: (url, rule) => (isWanted(rule) ? known.get(url)?.headers : undefined) ?? NONE,
+    contentFor: (url, rule) => (isWanted(rule) ? known.get(url)?.content : undefined),
+    learn(url, rule, page) {
       if (!isWanted(rule)) return;
-      const isSame = JSON.stringify(known.get(url)) === JSON.stringify(headers);
-      keep(url, headers);
-      if (file === undefined || isSame) return;
-      unwritten.push({ url, line: JSON.stringify([url, headers ?? null]), atMs: clock.now() });
+      const line = lineOf(url, page);
+      const isSame = line === lineOf(url, known.get(url) ?? {});
+      keep(url, page);
+      if (!isSame) lines?.add(url, line);
     },
     setRules(rules) {
       again = rulesAgain(rules, defaults);
     },
-    flushed(atMs) {
-      if (atMs <= flushedAt) return;
-      // A flush that ended after the previous one began after it: everything logged until then is durable.
-      const until = atMs === Number.POSITIVE_INFINITY ? atMs : flushedAt;
-      flushedAt = atMs;
-      const count = unwritten.findIndex((each) => each.atMs >= until);
-      const ready = unwritten.splice(0, count < 0 ? unwritten.length : count);
-      if (ready.length === 0) return;
-      file?.append(ready.map(({ line }) => line));
-      lineCount += ready.length;
-      if (lineCount > 2 * countMax) compact();
-    },
+    flushed: (atMs) => lines?.flushed(atMs),
   };
 }
 
@@ -110,9 +107,14 @@ export function validatorsOf({ headers }: Pick<Download, "headers">): ValidatorH
   };
 }
 
+function lineOf(url: string, { headers, content }: PageState): string {
+  const isNone = headers === undefined && content === undefined;
+  return JSON.stringify([url, isNone ? null : { ...headers, content }]);
+}
+
 interface Entry {
   readonly url: string;
-  readonly headers: ValidatorHeaders | undefined;
+  readonly page: PageState;
 }
 
 /** Reads a line; undefined when it is not an entry. The file may contain anything. */
@@ -125,11 +127,13 @@ function entryOf(line: string): Entry | undefined {
   }
   if (!Array.isArray(given) || typeof given[0] !== "string") return undefined;
   const [url, found] = given as [string, unknown];
-  if (found === null) return { url, headers: undefined };
+  if (found === null) return { url, page: {} };
   if (typeof found !== "object") return undefined;
-  const { "if-none-match": etag, "if-modified-since": modified } = found as Record<string, unknown>;
+  const fields = found as Record<string, unknown>;
+  const { "if-none-match": etag, "if-modified-since": modified, content } = fields;
   const headers = { etag, "last-modified": modified } as Download["headers"];
-  return { url, headers: validatorsOf({ headers }) };
+  const page = { headers: validatorsOf({ headers }) };
+  return { url, page: typeof content === "string" ? { ...page, content } : page };
 }
 
 /** The key for rules without an entry. */

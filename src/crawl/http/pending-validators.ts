@@ -2,7 +2,7 @@
  * PendingValidators: holds the validators of pages whose visits are about to end, and learns them only once the frontier reports
  * the page as done.
  *
- *   visit ─▶ offer { URL, delivery, headers } ─▶ kept ─▶ frontier: done, the same delivery ─▶ learn
+ *   visit ─▶ offer { URL, delivery, page } ─▶ kept ─▶ frontier: done, the same delivery ─▶ learn
  *
  *   I1  Nothing is learned from a visit that ends too late: its links were not admitted, and a later visit that was answered
  *       304 would not find them.
@@ -11,10 +11,10 @@
  *   I4  The listener to done pages begins with the first offer: a crawl without conditional requests pays nothing for it.
  */
 import type { Frontier, RequestView } from "../../index.ts";
-import type { ValidatorHeaders, Validators } from "./conditional-requests.ts";
+import type { PageState, Validators } from "./conditional-requests.ts";
 
 export interface PendingValidators {
-  offer(visited: Visited, headers: ValidatorHeaders | undefined): void;
+  offer(visited: Visited, page: PageState): void;
   /** Ends the listener. */
   close(): void;
 }
@@ -27,7 +27,7 @@ export interface Visited {
 }
 
 interface PendingValidator extends Visited {
-  readonly headers: ValidatorHeaders | undefined;
+  readonly page: PageState;
 }
 
 const PENDING_COUNT_MAX = 10_000;
@@ -44,16 +44,16 @@ export function createPendingValidators(
       const offer = pendingValidators.get(url);
       if (offer === undefined) continue;
       pendingValidators.delete(url);
-      if (offer.deliveries === deliveries) learn(url, offer.rule, offer.headers);
+      if (offer.deliveries === deliveries) learn(url, offer.rule, offer.page);
     }
   };
   return {
-    offer({ url, rule, deliveries }, headers) {
+    offer({ url, rule, deliveries }, page) {
       leave ??= frontier.on("done", done);
       pendingValidators.delete(url);
       if (pendingValidators.size >= PENDING_COUNT_MAX)
         pendingValidators.delete(pendingValidators.keys().next().value as string);
-      pendingValidators.set(url, { url, rule, deliveries, headers });
+      pendingValidators.set(url, { url, rule, deliveries, page });
     },
     close: () => leave?.(),
   };

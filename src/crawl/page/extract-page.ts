@@ -26,6 +26,7 @@ import {
   robotsMeta,
   robotsTag,
 } from "../robots/robots-meta.ts";
+import type { TextDigest } from "./text-digest.ts";
 import { type Attributes, readTags, type TagSink } from "./html-tags.ts";
 
 /** Input of `extractPage`. */
@@ -66,11 +67,16 @@ export function isHtmlType(contentType: string): boolean {
  * @example
  * const { links } = await extractPage({ url, body, contentType: "text/html" });
  */
-export async function extractPage(options: ExtractOptions): Promise<Extract> {
+export function extractPage(options: ExtractOptions): Promise<Extract> {
+  return readPage(options);
+}
+
+/** As `extractPage`; the visible text goes to a digest as well. */
+export async function readPage(options: ExtractOptions, digest?: TextDigest): Promise<Extract> {
   const { body, url } = options;
   const charset = detectCharset(body, options.contentType);
   const product = productOf(options.userAgent ?? USER_AGENT);
-  const reader = createReader(options.maxLinks ?? MAX_LINKS, product);
+  const reader = createReader(options.maxLinks ?? MAX_LINKS, product, digest);
   await readTags(textOf(body, charset), reader.sink);
   const { found } = reader;
   const base = found.base === undefined ? url : (resolveLinks(url, [found.base])[0] ?? url);
@@ -118,7 +124,11 @@ const WANTED: ReadonlySet<string> = new Set([
   "link",
 ]);
 
-function createReader(maxLinks: number, product: string): { found: Found; sink: TagSink } {
+function createReader(
+  maxLinks: number,
+  product: string,
+  digest: TextDigest | undefined,
+): { found: Found; sink: TagSink } {
   const found: Found = {
     hrefs: new Set(),
     tooMany: 0,
@@ -149,6 +159,7 @@ function createReader(maxLinks: number, product: string): { found: Found; sink: 
     },
     text(length, read) {
       if (isSilent) return;
+      digest?.add(read());
       if (isTitle) found.title = (found.title + read()).slice(0, TITLE_MAX);
       else found.textLength += length;
     },

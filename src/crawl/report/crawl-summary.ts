@@ -8,6 +8,7 @@
  *
  *   I1  Samples are bounded: when SAMPLE_COUNT_MAX are there, every other one goes and the step doubles.
  */
+import type { TrapReport } from "../traps/trap-watch.ts";
 import type { HostHealth, SickHost } from "./host-health.ts";
 import {
   createLatencyHistogram,
@@ -69,6 +70,8 @@ export interface CrawlSummary {
   readonly notModified: number;
   /** Sitemaps and feeds that were read. */
   readonly sitemaps: number;
+  /** URLs that came due again by their date in a sitemap or feed. */
+  readonly renewed: number;
   /** Pages that robots.txt forbids. */
   readonly disallowed: number;
   /** URLs that failed for good, in all runs of the frontier, those that robots.txt forbids among them. */
@@ -131,6 +134,8 @@ export interface CrawlSummary {
   readonly slowestHosts: SlowHost[];
   /** Hosts that answer badly, by their score, the lowest ten; a host without a fault is not among them. */
   readonly sickest: SickHost[];
+  /** Families of URLs that were recognised as traps, the most left first; at most twenty. Empty without the option `traps`. */
+  readonly traps: TrapReport[];
   /** Answers by status and depth: `statusDepths["404"][2]` counts those two links from a seed. */
   readonly statusDepths: Record<string, number[]>;
   /** Hosts with the most pages, at most ten. */
@@ -160,6 +165,7 @@ export interface CrawlCounters {
   redirects: number;
   notModified: number;
   sitemaps: number;
+  renewed: number;
   disallowed: number;
   truncated: number;
   trapped: number;
@@ -168,6 +174,8 @@ export interface CrawlCounters {
   tooMany: number;
   /** Links that `include` and `exclude` left. */
   excluded: number;
+  /** Links beyond `maxPathUrls` and `maxQueryUrls`. */
+  overBudget: number;
   readonly statuses: Record<string, number>;
   readonly latency: { record(ms: number): void; readonly histogram: LatencyHistogram };
 }
@@ -181,12 +189,14 @@ export function createCounters(): CrawlCounters {
     redirects: 0,
     notModified: 0,
     sitemaps: 0,
+    renewed: 0,
     disallowed: 0,
     truncated: 0,
     trapped: 0,
     tooLong: 0,
     tooMany: 0,
     excluded: 0,
+    overBudget: 0,
     statuses: {},
     latency: { histogram, record: (ms) => recordLatency(histogram, ms) },
   };
@@ -198,6 +208,7 @@ interface SummaryParts {
   readonly namedCounts: NamedCounts;
   readonly visits: VisitStatistics;
   readonly health: HostHealth;
+  readonly traps: TrapReport[];
   readonly faults: FaultHub;
   readonly modules: ModuleRegistry;
   readonly status: CrawlStatus;
@@ -212,7 +223,7 @@ const BUSIEST_MAX = 10;
 export function summarize(telling: SummaryParts): CrawlSummary {
   const { counters, faults, namedCounts } = telling;
   const report = telling.frontier.report();
-  const { latency, statuses, tooLong, tooMany, excluded, ...counts } = counters;
+  const { latency, statuses, tooLong, tooMany, excluded, overBudget, ...counts } = counters;
   const at = (share: number): number => Math.round(latencyAt(latency.histogram, share) * 10) / 10;
   const seconds = Math.max(telling.elapsedMs, 1) / 1000;
   const summary = {
@@ -224,7 +235,7 @@ export function summarize(telling: SummaryParts): CrawlSummary {
     policies: namedCounts.policies(),
     retried: report.retried,
     duplicate: report.duplicate,
-    rejected: rejectedOf(report, { tooLong, tooMany, excluded }),
+    rejected: rejectedOf(report, { tooLong, tooMany, excluded, overBudget }),
     pending: report.pending + report.waiting + report.leased,
     hosts: report.hosts,
     robotsFetched: telling.robotsFetched,
@@ -240,6 +251,7 @@ export function summarize(telling: SummaryParts): CrawlSummary {
     slowest: telling.visits.slowest(),
     slowestHosts: telling.visits.slowestHosts(),
     sickest: telling.health.sickest(),
+    traps: telling.traps,
     statusDepths: telling.visits.statusDepths(),
     busiest: namedCounts.busiest(BUSIEST_MAX),
     modules: telling.modules.counts(),
@@ -253,14 +265,17 @@ export function summarize(telling: SummaryParts): CrawlSummary {
 /** By the frontier, and by the analyzer before it. */
 function rejectedOf(
   { rejected }: Report,
-  { tooLong, tooMany, excluded }: Pick<CrawlCounters, "tooLong" | "tooMany" | "excluded">,
+  counts: Pick<CrawlCounters, "tooLong" | "tooMany" | "excluded" | "overBudget">,
 ): Record<string, number> {
+  const { tooLong, tooMany, excluded, overBudget } = counts;
+  const budget = overBudget + (rejected.budget ?? 0);
   const longer = tooLong + (rejected["too-long"] ?? 0);
   return {
     ...rejected,
     ...(longer === 0 ? {} : { "too-long": longer }),
     ...(tooMany === 0 ? {} : { "too-many": tooMany }),
     ...(excluded === 0 ? {} : { excluded }),
+    ...(budget === 0 ? {} : { budget }),
   };
 }
 

@@ -16,6 +16,27 @@ export const SITEMAP_HANDLER = "sitemap";
 export const SITEMAP_BYTES_MAX = 50 * 1024 * 1024;
 const SITEMAP_URLS_MAX = 50_000;
 const GZIP_MAGIC = 0x1f8b;
+const START_BYTES = 8_192;
+const SITEMAP_ROOT = /<(?:urlset|sitemapindex)[\s>]/i;
+/** Types under which servers send sitemaps. */
+const SITEMAP_TYPES: readonly string[] = [
+  "application/xml",
+  "text/xml",
+  "application/gzip",
+  "application/x-gzip",
+];
+
+/** Whether an answer is a sitemap by its path and type. */
+export function isSitemapPath(url: string, type: string): boolean {
+  return SITEMAP_TYPES.includes(type) && /\.xml(?:\.gz)?$/i.test(new URL(url).pathname);
+}
+
+/** Whether a document is a sitemap or feed by its root; a compressed one is not looked into. */
+export function isSitemapBody(body: Buffer): boolean {
+  if (body.length > 2 && body.readUInt16BE(0) === GZIP_MAGIC) return true;
+  const start = new TextDecoder().decode(body.subarray(0, START_BYTES));
+  return SITEMAP_ROOT.test(start) || isFeedText(start);
+}
 
 /** The requests in the sitemap or feed at `url`: pages, and further sitemaps. Throws DownloadError for a decompression bomb. */
 export async function readSitemap(body: Buffer, url: string): Promise<RequestInput[]> {

@@ -126,6 +126,9 @@ const FIELDS: { readonly [option: string]: Field<unknown> } = {
     (value) => typeof value === "function" || isText(value) || isMadeBy(value, URL),
   ),
   trapFilter: TRUTH,
+  traps: kind("true, false, or { exceptRules }", isTraps),
+  maxPathUrls: kind("numbers of at least 0 by a prefix that begins with a slash", isPathUrls),
+  maxQueryUrls: whole(0),
   pauseSickHosts: TRUTH,
   items: either(
     "string",
@@ -262,4 +265,18 @@ function isWarcPath(value: unknown): boolean {
 
 function isText(value: unknown): boolean {
   return typeof value === "string" && value !== "";
+}
+
+function isTraps(value: unknown): boolean {
+  if (typeof value === "boolean") return true;
+  if (!isObject(value)) return false;
+  const { exceptRules = [], ...rest } = value as { exceptRules?: unknown };
+  return isList(exceptRules) && exceptRules.every(isText) && Object.keys(rest).length === 0;
+}
+
+function isPathUrls(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  return Object.entries(value as object).every(
+    ([prefix, most]) => prefix.startsWith("/") && Number.isSafeInteger(most) && most >= 0,
+  );
 }

@@ -25,6 +25,7 @@ import {
 } from "../report/crawl-summary.ts";
 import { createNamedCounts, type NamedCounts } from "../report/named-counts.ts";
 import { createVisitStatistics, type Visit } from "../report/visit-statistics.ts";
+import type { TrapWatch } from "../traps/trap-watch.ts";
 import type { VisitedPage } from "./visit-context.ts";
 
 /** Events of a crawl and what their listeners get. */
@@ -71,6 +72,7 @@ interface MonitorParts {
 export class Monitor {
   readonly counters: CrawlCounters = createCounters();
   robots: Robots | undefined;
+  traps: TrapWatch | undefined;
   readonly #parts: MonitorParts;
   readonly #sampler = createSampler();
   readonly #namedCounts: NamedCounts = createNamedCounts();
@@ -155,6 +157,7 @@ export class Monitor {
       namedCounts: this.#namedCounts,
       visits: this.#visits,
       health: this.health,
+      traps: this.traps?.report() ?? [],
       ...standing(),
       elapsedMs: this.#elapsedMs,
       robotsFetched: this.robots?.fetched ?? 0,

@@ -302,6 +302,34 @@ export interface CrawlOptions<Item = unknown> {
    */
   trapFilter?: boolean | undefined;
   /**
+   * Recognises traps by what visits of them show, and leaves their links: the same text under many URLs, families of pages that only lead on to
+   * themselves, filters that multiply. `CrawlSummary.traps` tells each with what was seen; its 50th link, 100th, 200th … is visited all the same, and
+   * what these show may reverse it. `exceptRules` names rules whose URLs are never left. Not with `threads`.
+   * @defaultValue false
+   */
+  traps?:
+    | boolean
+    | {
+        /**
+         * Ids of rules.
+         * @defaultValue none
+         */
+        exceptRules?: readonly string[] | undefined;
+      }
+    | undefined;
+  /**
+   * Most URLs of a host below a path, by prefix: `{ "/search/": 1_000 }`. Links beyond it are left and counted as `rejected.budget`. Not with
+   * `threads`.
+   * @defaultValue no limit
+   */
+  maxPathUrls?: Readonly<Record<string, number>> | undefined;
+  /**
+   * Most URLs of a path whose query has the same names, whatever their values. Links beyond it are left and counted as `rejected.budget`. Not
+   * with `threads`.
+   * @defaultValue no limit
+   */
+  maxQueryUrls?: number | undefined;
+  /**
    * Pauses a host whose visits fail, are slow or come back empty, for 30 seconds at first and up to ten minutes: other hosts go before it, and
    * it is tried again later. `CrawlSummary.sickest` shows such hosts in any case.
    * @defaultValue false

@@ -35,9 +35,12 @@ import type {
   CrawlStatus,
   CrawlSummary,
 } from "../report/crawl-summary.ts";
-import { fileBeside, openLineFile } from "../files.ts";
+import { fileBeside, type LineFile, openLineFile } from "../files.ts";
 import { createPendingValidators, type PendingValidators } from "../http/pending-validators.ts";
 import { createValidators, type Validators } from "../http/conditional-requests.ts";
+import { createSitemapTimes, type SitemapTimes } from "../robots/sitemap-times.ts";
+import { createTrapWatch } from "../traps/trap-watch.ts";
+import { createUrlBudgets, type UrlBudgets } from "../traps/url-budgets.ts";
 import { visit } from "./visit.ts";
 import type { VisitContext } from "./visit-context.ts";
 
@@ -118,6 +121,8 @@ class CrawlRun implements Crawl {
   readonly #working = new AbortController();
   #validators: Validators | undefined;
   #pendingValidators: PendingValidators | undefined;
+  #sitemapTimes: SitemapTimes | undefined;
+  #budgets: UrlBudgets | undefined;
   #frontier: Frontier | undefined;
   #status: CrawlStatus = "opening";
   #reason: CrawlReason | undefined;
@@ -229,16 +234,20 @@ class CrawlRun implements Crawl {
       const validators = validatorsFor(this.#settings);
       this.#validators = validators;
       this.#pendingValidators = createPendingValidators(validators, frontier);
-      const { isWanted, headersFor } = validators;
+      this.#sitemapTimes = createSitemapTimes({
+        ...{ frontier, clock: this.#settings.clock, file: fileFor(given, "lastmod.jsonl") },
+        onDue: () => void this.#monitor.counters.renewed++,
+      });
+      const { isWanted, headersFor, contentFor } = validators;
       const { offer } = this.#pendingValidators;
-      const context = await this.#prepare(frontier, { isWanted, headersFor, offer });
+      const context = await this.#prepare(frontier, { isWanted, headersFor, contentFor, offer });
       // Those of a directory go on where none are given, and the scope has its own.
       validators.setRules(frontier.rules() ?? []);
       if (!this.#taking.signal.aborted) this.#become("running");
       this.#endInTime();
       this.#monitor.begin(frontier, () => {
         const { flushedAt } = frontier.report().durability;
-        if (flushedAt !== undefined) this.#keepValidators(flushedAt);
+        if (flushedAt !== undefined) this.#keepNotes(flushedAt);
       });
       if (this.#settings.threads === 0) await this.#work(frontier, context);
       else if (!this.#isIdle(frontier)) await this.#workOnThreads(frontier, context);
@@ -258,6 +267,8 @@ class CrawlRun implements Crawl {
     });
     return prepareCrawl({
       frontier,
+      sitemapTimes: this.#sitemapTimes as SitemapTimes,
+      families: this.#watchFamilies(frontier),
       settings: this.#settings,
       modules: this.modules,
       faults: this.#faults,
@@ -270,6 +281,19 @@ class CrawlRun implements Crawl {
         this.pause();
       },
     });
+  }
+
+  #watchFamilies(frontier: Frontier): Pick<VisitContext, "traps" | "budgets" | "isNew"> {
+    const { given } = this.#settings;
+    const isNew = (url: string): boolean => frontier.record(url) === undefined;
+    const { traps: wanted = false, maxPathUrls: paths = {}, maxQueryUrls: perQuery } = given;
+    const hasBudgets = Object.keys(paths).length > 0 || perQuery !== undefined;
+    const file = hasBudgets ? fileFor(given, "budgets.txt") : undefined;
+    this.#budgets = hasBudgets ? createUrlBudgets({ paths, perQuery, isNew, file }) : undefined;
+    const { exceptRules } = typeof wanted === "object" ? wanted : {};
+    const ruleOf = (url: string): string | undefined => frontier.explain(url).rule;
+    this.#monitor.traps = wanted === false ? undefined : createTrapWatch(exceptRules, ruleOf);
+    return { isNew, traps: this.#monitor.traps, budgets: this.#budgets };
   }
 
   async #work(frontier: Frontier, context: VisitContext): Promise<void> {
@@ -379,7 +403,7 @@ class CrawlRun implements Crawl {
       if (this.#settings.given.frontier === undefined) await frontier.flush();
       this.#monitor.leave();
       this.#pendingValidators?.close();
-      if (this.#reason !== "fault") this.#keepValidators(Number.POSITIVE_INFINITY);
+      if (this.#reason !== "fault") this.#keepNotes(Number.POSITIVE_INFINITY);
       const summary = this.report();
       this.#last = Object.assign(summary, { status: "stopped" as const });
       if (this.#settings.given.frontier === undefined) await frontier.close();
@@ -390,11 +414,13 @@ class CrawlRun implements Crawl {
     this.#faults.close();
   }
 
-  #keepValidators(flushedAtMs: number): void {
+  #keepNotes(flushedAtMs: number): void {
     try {
+      this.#budgets?.flushed();
+      this.#sitemapTimes?.flushed(flushedAtMs);
       this.#validators?.flushed(flushedAtMs);
     } catch (cause) {
-      // They only save traffic: without them pages are read whole.
+      // They only save traffic: without them pages are read whole, or once more.
       this.#faults.report({ type: "scheduler", what: `validators: ${String(cause)}`, cause });
     }
   }
@@ -409,7 +435,11 @@ class CrawlRun implements Crawl {
 
 /** In a directory they outlive the process. */
 function validatorsFor({ clock, given }: CrawlSettings): Validators {
-  const path = fileBeside(given, "validators.jsonl");
-  const file = path === undefined ? undefined : openLineFile(path);
+  const file = fileFor(given, "validators.jsonl");
   return createValidators({ clock, defaults: given.defaults, file });
+}
+
+function fileFor(given: CrawlOptions, ending: string): LineFile | undefined {
+  const path = fileBeside(given, ending);
+  return path === undefined ? undefined : openLineFile(path);
 }

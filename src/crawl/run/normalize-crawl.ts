@@ -179,6 +179,11 @@ function checkSendable(options: CrawlOptions): void {
     const expected = "the path of an ES module: threads cannot share a function";
     throw misuse("OPTION_INVALID", "options.policy", options.policy, expected);
   }
+  for (const name of ["traps", "maxPathUrls", "maxQueryUrls"] as const) {
+    if (options[name] === undefined || options[name] === false) continue;
+    const expected = "no such option together with threads, each of which sees a part of the links";
+    throw misuse("OPTION_INVALID", `options.${name}`, options[name], expected);
+  }
   for (const name of ["lookup", "clock"] as const) {
     if (options[name] === undefined) continue;
     throw misuse(

@@ -5,6 +5,7 @@
 import { createPausedHosts } from "../threads/paused-hosts.ts";
 import { noteCrawlLog } from "../report/crawl-log.ts";
 import type { Frontier } from "../../index.ts";
+import type { SitemapTimes } from "../robots/sitemap-times.ts";
 import { createCookies } from "../http/cookie-jar.ts";
 import { createDownloader } from "../http/downloader.ts";
 import { createInflateRoom } from "../http/inflate-room.ts";
@@ -40,6 +41,8 @@ interface CrawlPreparation {
   readonly events: Emitter<CrawlEvents>;
   readonly monitor: Monitor;
   readonly validators: VisitContext["validators"];
+  readonly sitemapTimes: SitemapTimes;
+  readonly families: Pick<VisitContext, "traps" | "budgets" | "isNew">;
   /** Visits are given up when it fires. */
   readonly signal: AbortSignal;
   readonly onNoDownloader: () => void;
@@ -74,12 +77,7 @@ export async function prepareCrawl(parts: CrawlPreparation): Promise<VisitContex
   const robots =
     settings.robots === undefined ? undefined : gateOf(parts, settings.robots, hostKeyOf);
   const gate = boundedGate(parts, robots, hostKeyOf);
-  if (given.pauseSickHosts === true) {
-    monitor.health.onSick = (url, until) => {
-      const host = frontier.host(hostKeyOf(url));
-      if (host.blockedUntil < until) host.blockUntil(until);
-    };
-  }
+  if (given.pauseSickHosts === true) pauseSickHosts(parts, hostKeyOf);
   frontier.pushMany(settings.seeds);
   const policyHook = await loadPolicyHook(given.policy);
   keepLog(parts);
@@ -92,6 +90,8 @@ export async function prepareCrawl(parts: CrawlPreparation): Promise<VisitContex
     isPaused: (url) => frontier.host(hostKeyOf(url)).blockedUntil > settings.clock.now(),
     paused: createPausedHosts(),
     validators: parts.validators,
+    sitemapTimes: parts.sitemapTimes,
+    ...parts.families,
     policyHook,
     userAgent: settings.userAgent,
     cookies: settings.cookies
@@ -110,9 +110,22 @@ export async function prepareCrawl(parts: CrawlPreparation): Promise<VisitContex
     patterns: compilePatterns(patternsOf(settings)),
     bodies: given.saveBodies === undefined ? undefined : createBodyFolder(given.saveBodies, true),
     onEnding: (visit) => monitor.health.visit(visit),
-    onVisit: (visit) => monitor.visit(visit),
+    onVisit(visit) {
+      if (visit.outcome === "done") parts.sitemapTimes.visited(visit.url, visit.atMs);
+      monitor.visit(visit);
+    },
     onPage: (page) => monitor.page(page),
     onItem: (item, url) => events.emit("item", { item, url }),
+  };
+}
+
+function pauseSickHosts(
+  { frontier, monitor }: CrawlPreparation,
+  hostKeyOf: ReturnType<typeof hostKeys>,
+): void {
+  monitor.health.onSick = (url, until) => {
+    const host = frontier.host(hostKeyOf(url));
+    if (host.blockedUntil < until) host.blockUntil(until);
   };
 }
 

@@ -7,8 +7,9 @@
  *       What counts as an item is what its last step has taken: nothing that was dropped, and nothing that was not stored.
  *   I2  Data and errors of one analysis are both used; what is null or undefined is passed over.
  */
-import type { RequestLike } from "../../index.ts";
-import { extractPage, isHtmlType } from "../page/extract-page.ts";
+import type { Outcome, RequestLike } from "../../index.ts";
+import { createTextDigest, type TextDigest } from "../page/text-digest.ts";
+import { isHtmlType, readPage } from "../page/extract-page.ts";
 import type { Analysis, Chosen, Download, Extract, ItemSource, Page } from "../module-registry.ts";
 import { isTrapUrl } from "../page/trap-links.ts";
 import { type PagePolicy, policyOf } from "../policy/page-policy.ts";
@@ -31,7 +32,10 @@ export async function processPage(
   context: VisitContext,
   { answer, outcome }: Answered,
 ): Promise<VisitEnd> {
-  const page = pageOf(lease, context, answer);
+  const isCompared = context.validators.isWanted(lease.rule);
+  const isWatched = context.traps !== undefined;
+  const digest = isCompared || isWatched ? createTextDigest(isWatched) : undefined;
+  const page = pageOf(lease, context, { answer, digest });
   const policy = await page.policy();
   const decision = await decisionOn(page, policy, context);
   if (decision === "thrown") {
@@ -57,13 +61,16 @@ export async function processPage(
   }
   const isFollowed = decision.follow && !context.limits.sitemapOnly;
   const links = isFollowed ? (analysis?.found ?? (await linksOf(page))) : [];
+  if (digest !== undefined && isWatched) await watch(page, context, digest);
   const found = filterFound(links, context);
   if (decision.keep) context.bodies?.save(page);
-  const { validators } = context;
-  if (validators.isWanted(lease.rule)) await validators.offer(lease, validatorsOf(answer));
+  const compared =
+    digest === undefined || !isCompared
+      ? outcome
+      : await compare(lease, context, { page, answer, outcome, digest });
   const hasDecided = policy !== undefined && context.policyHook !== undefined;
   const said = { ...(policy && { policy }), ...(hasDecided ? { decision } : {}) };
-  const result = lease.done({ found, errors, outcome, ...said });
+  const result = lease.done({ found, errors, outcome: compared, ...said });
   context.counters.pages++;
   context.onPage({
     url: lease.url,
@@ -186,21 +193,58 @@ async function handOverOne(
   return end;
 }
 
-function pageOf(lease: VisitLease, context: VisitContext, answer: Download): Page {
+/** Shows a page to who recognises traps. */
+async function watch(
+  page: Page,
+  { traps, isNew }: VisitContext,
+  digest: TextDigest,
+): Promise<void> {
+  if (!isHtmlType(page.contentType)) return;
+  const { links } = await page.extract();
+  traps?.visited({ url: page.url, digest, links, isNew: isNew ?? (() => false) });
+}
+
+interface Compared extends Answered {
+  readonly page: Page;
+  readonly digest: TextDigest;
+}
+
+/** Whether the page has changed since its last visit, by its visible text: a page may call itself new at each visit. */
+async function compare(
+  lease: VisitLease,
+  { validators }: VisitContext,
+  { page, answer, outcome, digest }: Compared,
+): Promise<Outcome> {
+  if (!isHtmlType(page.contentType)) digest.add(answer.body.toString("latin1"));
+  await page.extract();
+  const content = answer.isSkipped === true ? undefined : digest.content();
+  const before = validators.contentFor(lease.url, lease.rule);
+  await validators.offer(lease, { headers: validatorsOf(answer), content });
+  const { changed: _, ...rest } = outcome;
+  if (content === undefined || before === undefined) return rest;
+  return { ...rest, changed: content !== before };
+}
+
+function pageOf(
+  lease: VisitLease,
+  context: VisitContext,
+  { answer, digest }: { readonly answer: Download; readonly digest: TextDigest | undefined },
+): Page {
   const contentType = typeOf(answer.headers);
   const { url } = lease;
   const isHtml = isHtmlType(contentType) && answer.isSkipped !== true;
   let extract: Promise<Extract> | undefined;
   const read = async (): Promise<Extract> => {
     if (!isHtml) return NOTHING;
-    const found = await extractPage({
+    const options = {
       url,
       body: answer.body,
       contentType: String(answer.headers["content-type"] ?? ""),
       robotsTag: answer.headers["x-robots-tag"] ?? "",
       userAgent: context.userAgent,
       maxLinks: context.limits.maxLinks,
-    });
+    };
+    const found = await readPage(options, digest);
     context.counters.tooLong += found.tooLong;
     context.counters.tooMany += found.tooMany;
     return found;
@@ -249,16 +293,25 @@ const NOTHING: Extract = Object.freeze({
   metaRobots: "",
 });
 
+/** The counter of links that are left as this one; undefined: it is followed. */
+function leftAs(
+  url: string,
+  { limits, patterns, traps, budgets }: VisitContext,
+): "trapped" | "excluded" | "overBudget" | undefined {
+  if (limits.trapFilter && isTrapUrl(url)) return "trapped";
+  if (patterns?.refusal(url) !== undefined) return "excluded";
+  if (traps?.isLeft(url) === true) return "trapped";
+  return budgets?.admits(url) === false ? "overBudget" : undefined;
+}
+
 /** Those that look like no trap, and that `include` and `exclude` take. */
 function filterFound(found: Iterable<RequestLike>, context: VisitContext): RequestLike[] {
   const kept: RequestLike[] = [];
   for (const one of found) {
     const url = one instanceof URL ? one.href : typeof one === "string" ? one : one?.url;
-    if (context.limits.trapFilter && typeof url === "string" && isTrapUrl(url))
-      context.counters.trapped++;
-    else if (typeof url === "string" && context.patterns?.refusal(url) !== undefined)
-      context.counters.excluded++;
-    else kept.push(one);
+    const left = typeof url === "string" ? leftAs(url, context) : undefined;
+    if (left === undefined) kept.push(one);
+    else context.counters[left]++;
   }
   return kept;
 }

@@ -1,6 +1,9 @@
 /** What a visit is handed: the parts of a crawl that it may touch, its limits, and how it tells its end. */
 import type { Clock } from "../../base/clock.ts";
-import type { Lease, Outcome, RequestLike } from "../../index.ts";
+import type { Lease, Outcome, RequestInput, RequestLike } from "../../index.ts";
+import type { SitemapTimes } from "../robots/sitemap-times.ts";
+import type { TrapWatch } from "../traps/trap-watch.ts";
+import type { UrlBudgets } from "../traps/url-budgets.ts";
 import type { Cookies } from "../http/cookie-jar.ts";
 import type { InflateRoom } from "../http/inflate-room.ts";
 import type { PausedHosts } from "../threads/paused-hosts.ts";
@@ -14,7 +17,7 @@ import type { LinkPatterns } from "../page/link-patterns.ts";
 import type { Visit } from "../report/visit-statistics.ts";
 import type { BodyFolder } from "../files.ts";
 import type { Visited } from "../http/pending-validators.ts";
-import type { ValidatorHeaders, Validators } from "../http/conditional-requests.ts";
+import type { PageState, Validators } from "../http/conditional-requests.ts";
 
 /** What a visit does with its lease, be it the owner's or a worker's, which learns of no answer. */
 export interface VisitLease
@@ -66,6 +69,13 @@ export interface VisitContext {
   /** What hosts have asked for, known to all threads as soon as the headers of an answer are there. */
   readonly paused: PausedHosts;
   readonly validators: VisitValidators;
+  readonly sitemapTimes: VisitSitemapTimes;
+  /** undefined: traps are not recognised. */
+  readonly traps: TrapWatch | undefined;
+  /** undefined: there are none but those of hosts. */
+  readonly budgets: UrlBudgets | undefined;
+  /** Whether a URL is unknown to the frontier; undefined: it cannot be told at once. */
+  readonly isNew: ((url: string) => boolean) | undefined;
   /** undefined: nothing is to be decided. */
   readonly policyHook: PolicyHook | undefined;
   /** undefined: none are kept or sent. */
@@ -88,8 +98,13 @@ export interface VisitContext {
 }
 
 /** A page is offered before its end is said, and waited for: another thread may be the next to visit it. */
-interface VisitValidators extends Pick<Validators, "isWanted" | "headersFor"> {
-  offer(visited: Visited, headers: ValidatorHeaders | undefined): unknown;
+interface VisitValidators extends Pick<Validators, "isWanted" | "headersFor" | "contentFor"> {
+  offer(visited: Visited, page: PageState): unknown;
+}
+
+/** What a sitemap lists is compared before the end of its visit is said. */
+interface VisitSitemapTimes {
+  take(...reading: Parameters<SitemapTimes["take"]>): Promise<RequestInput[]>;
 }
 
 /** What an answer sets is learned before the end of its visit is said. */

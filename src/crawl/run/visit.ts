@@ -17,7 +17,13 @@ import { DownloadError, downloadError } from "../http/download-error.ts";
 import type { RoomShare } from "../http/inflate-room.ts";
 import type { Chosen, Download, Exchange } from "../module-registry.ts";
 import { isFeedType } from "../robots/feed.ts";
-import { readSitemap, SITEMAP_BYTES_MAX, SITEMAP_HANDLER } from "../robots/sitemap.ts";
+import {
+  isSitemapBody,
+  isSitemapPath,
+  readSitemap,
+  SITEMAP_BYTES_MAX,
+  SITEMAP_HANDLER,
+} from "../robots/sitemap.ts";
 import {
   type Answered,
   textOf,
@@ -48,6 +54,11 @@ export async function visit(given: VisitLease, context: VisitContext): Promise<V
   const isSitemap = lease.handler === SITEMAP_HANDLER;
   const room = context.room.share();
   try {
+    if (!isSitemap && lease.depth > 0 && context.traps?.isLeft(lease.url, lease.rule) === true) {
+      context.counters.trapped++;
+      lease.fail("trap", UNVISITED);
+      return "other";
+    }
     const { gate } = context;
     if (gate !== undefined) {
       const asked = { url: lease.url, rule: lease.rule, isSitemap };
@@ -121,7 +132,7 @@ async function download(
       accepts: (status, headers) => {
         pause.take({ status, headers });
         const isTaken = isSitemap || types === undefined || status >= 300;
-        return isTaken || types.includes(typeOf(headers)) || isFeedSeed(lease, headers);
+        return isTaken || types.includes(typeOf(headers)) || mayBeListSeed(lease, headers);
       },
     });
     checkDownload(answer);
@@ -235,7 +246,7 @@ async function finishByStatus(
   }
   if (status >= 200 && status < 300) {
     if (answer.isTruncated) counters.truncated++;
-    if (lease.handler === SITEMAP_HANDLER || isFeedSeed(lease, answer.headers))
+    if (lease.handler === SITEMAP_HANDLER || isListSeed(lease, answer))
       return sitemap(lease, context, { answer, outcome, room });
     return processPage(lease, context, { answer, outcome });
   }
@@ -294,9 +305,16 @@ function isRedirectLoop({ redirects, parent }: VisitLease, url: string): boolean
   return redirects > 0 && parent === fingerprint(url);
 }
 
-/** A seed that its server calls a feed: its entries are visited. One that pages link to is a page of another type. */
-function isFeedSeed({ depth }: VisitLease, headers: Download["headers"]): boolean {
-  return depth === 0 && isFeedType(typeOf(headers));
+/** A seed that is a feed or a sitemap: its entries are visited. One that pages link to is a page of another type. */
+function isListSeed({ depth, url }: VisitLease, { headers, body }: Download): boolean {
+  const type = typeOf(headers);
+  return depth === 0 && (isFeedType(type) || (isSitemapPath(url, type) && isSitemapBody(body)));
+}
+
+/** Whether a seed may be one, before its body is read. */
+function mayBeListSeed({ depth, url }: VisitLease, headers: Download["headers"]): boolean {
+  const type = typeOf(headers);
+  return depth === 0 && (isFeedType(type) || isSitemapPath(url, type));
 }
 
 async function sitemap(
@@ -306,8 +324,10 @@ async function sitemap(
 ): Promise<VisitEnd> {
   try {
     await room.take(SITEMAP_BYTES_MAX, context.signal);
-    const found = withoutExcluded(await readSitemap(answer.body, lease.url), context);
+    const { url, data } = lease;
+    const listed = withoutExcluded(await readSitemap(answer.body, url), context);
     room.end();
+    const found = await context.sitemapTimes.take({ url, data, found: listed });
     context.counters.sitemaps++;
     lease.done({ found, outcome });
   } catch (cause) {

@@ -12,10 +12,12 @@
  *   I2  A worker has a channel of its own: no message is read, or even copied, by a thread that it is not for.
  */
 import type { GateRequest, GateAnswer } from "../robots/robots-gate.ts";
+import type { RequestInput } from "../../index.ts";
+import type { SitemapReading } from "../robots/sitemap-times.ts";
 import type { PolicyStatement } from "../policy/page-policy.ts";
 import type { CrawlOptions } from "../run/crawl-options.ts";
 import type { CrawlStage } from "../report/fault-stream.ts";
-import type { ValidatorHeaders } from "../http/conditional-requests.ts";
+import type { PageState, ValidatorHeaders } from "../http/conditional-requests.ts";
 import type { Visit } from "../report/visit-statistics.ts";
 import type { Visited } from "../http/pending-validators.ts";
 import type { VisitedPage, VisitEnd, VisitLimits } from "../run/visit-context.ts";
@@ -41,8 +43,9 @@ export interface CountsPart {
 
 export type ToOwner =
   | (GateRequest & { kind: "ask"; id: number })
-  | (Visited & { kind: "offer"; id: number; validators: ValidatorHeaders | undefined })
+  | (Visited & { kind: "offer"; id: number; page: PageState })
   | { kind: "cookies"; id: number; url: string; lines: readonly string[] }
+  | (SitemapReading & { kind: "sitemap"; id: number })
   | { kind: "fault"; type: CrawlStage; what: string; url?: string; module?: string }
   | { kind: "item"; item: unknown; url: string }
   | {
@@ -59,7 +62,8 @@ export type ToOwner =
 export type Question =
   | Omit<Extract<ToOwner, { kind: "ask" }>, "id">
   | Omit<Extract<ToOwner, { kind: "offer" }>, "id">
-  | Omit<Extract<ToOwner, { kind: "cookies" }>, "id">;
+  | Omit<Extract<ToOwner, { kind: "cookies" }>, "id">
+  | Omit<Extract<ToOwner, { kind: "sitemap" }>, "id">;
 
 /** One crossing towards the owner. */
 export interface Batch {
@@ -83,10 +87,14 @@ export interface AskAnswer {
   readonly statements: readonly PolicyStatement[];
   /** undefined: the page is not asked for conditionally, and nothing is to be learned of it. */
   readonly validators: ValidatorHeaders | undefined;
+  /** Hash of the text that the page had; undefined: it is not known. */
+  readonly content: string | undefined;
   /** To be sent with the request. */
   readonly cookie: string | undefined;
   /** Cookies were told that were not known before. */
   readonly isKnownAnew: boolean;
+  /** What of a sitemap is to be pushed. */
+  readonly found?: readonly RequestInput[];
 }
 
 export type ToWorker =

@@ -46,6 +46,7 @@ export interface CrawlThreadsOptions {
 }
 
 type Ask = Extract<ToOwner, { kind: "ask" }>;
+type Sitemap = Extract<ToOwner, { kind: "sitemap" }>;
 type End = Extract<ToOwner, { kind: "end" }>;
 
 /** A worker that has said hello. */
@@ -195,16 +196,26 @@ class CrawlThreads {
     const { context } = this.#options;
     if (message.kind === "ask") this.#ask({ ...message, peer });
     else if (message.kind === "offer") {
-      void context.validators.offer(message, message.validators);
+      void context.validators.offer(message, message.page);
       reply(peer, answerTo(message.id), this.#options);
     } else if (message.kind === "cookies") {
       const isKnownAnew = context.cookies?.learn(message.url, message.lines) === true;
       reply(peer, { ...answerTo(message.id), isKnownAnew }, this.#options);
-    } else if (message.kind === "fault") {
+    } else if (message.kind === "sitemap") void this.#takeSitemap(peer, message);
+    else if (message.kind === "fault") {
       const { kind: _, ...fault } = message;
       context.faults.report(fault);
     } else if (message.kind === "item") context.onItem(message.item, message.url);
     else if (message.kind === "end") this.#ended(peer, message);
+  }
+
+  async #takeSitemap(peer: Peer, { id, url, data, found }: Sitemap): Promise<void> {
+    const { context } = this.#options;
+    const pushed = await context.sitemapTimes.take({ url, data, found }).catch((cause) => {
+      context.faults.report({ type: "scheduler", what: `sitemap: ${String(cause)}`, url, cause });
+      return found;
+    });
+    reply(peer, { ...answerTo(id), found: pushed }, this.#options);
   }
 
   #ended(peer: Peer, { url, how, page, visit, deliveries }: End): void {
@@ -247,15 +258,25 @@ class CrawlThreads {
     const { context } = this.#options;
     const { validators: known } = context;
     const validators = known.isWanted(rule) ? known.headersFor(url, rule) : undefined;
+    const content = known.contentFor(url, rule);
     const cookie = context.cookies?.headerFor(url);
     const statements = context.gate?.statementsFor(url) ?? [];
-    reply(peer, { ...answerTo(id), answer, statements, validators, cookie }, this.#options);
+    reply(
+      peer,
+      { ...answerTo(id), answer, statements, validators, content, cookie },
+      this.#options,
+    );
   }
 }
 
 /** To who asked nothing but to be heard. */
 function answerTo(id: number): AskAnswer {
-  const nothing = { validators: undefined, cookie: undefined, isKnownAnew: false };
+  const nothing = {
+    validators: undefined,
+    content: undefined,
+    cookie: undefined,
+    isKnownAnew: false,
+  };
   return { id, answer: "allowed", statements: [], ...nothing };
 }
 

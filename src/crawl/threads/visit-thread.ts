@@ -26,10 +26,7 @@ import type { VisitContext, VisitedPage, VisitLease } from "../run/visit-context
 
 interface Thread {
   /** What is the same for every visit. */
-  readonly shared: Omit<
-    VisitContext,
-    "signal" | "gate" | "isPaused" | "validators" | "cookies" | "onPage" | "onEnding" | "onVisit"
-  >;
+  readonly shared: Omit<VisitContext, keyof Asked | "signal" | "onPage" | "onEnding" | "onVisit">;
   readonly hasCookies: boolean;
   readonly channel: OwnerChannel;
 }
@@ -94,6 +91,8 @@ async function createThread(setup: ThreadSetup): Promise<Thread> {
     counters: own,
     limits: setup.limits,
     patterns: compilePatterns(setup.limits),
+    // Refused together with threads (normalize-crawl.ts).
+    ...{ traps: undefined, budgets: undefined, isNew: undefined },
     bodies: saveBodies === undefined ? undefined : createBodyFolder(saveBodies, false),
     room,
     userAgent: setup.userAgent,
@@ -106,11 +105,10 @@ async function createThread(setup: ThreadSetup): Promise<Thread> {
   return { shared, channel, hasCookies: setup.cookies };
 }
 
+type Asked = Pick<VisitContext, "gate" | "isPaused" | "validators" | "sitemapTimes" | "cookies">;
+
 /** What a visit asks the owner about its URL, and what the owner is told of it. */
-function asked(
-  channel: OwnerChannel,
-  hasCookies: boolean,
-): Pick<VisitContext, "gate" | "isPaused" | "validators" | "cookies"> {
+function asked(channel: OwnerChannel, hasCookies: boolean): Asked {
   let told: AskAnswer | undefined;
   return {
     isPaused: undefined,
@@ -124,8 +122,15 @@ function asked(
     validators: {
       isWanted: () => told?.validators !== undefined,
       headersFor: () => told?.validators ?? {},
-      offer: ({ url, rule, deliveries }, validators) =>
-        channel.ask({ kind: "offer", url, rule, deliveries, validators }),
+      contentFor: () => told?.content,
+      offer: ({ url, rule, deliveries }, page) =>
+        channel.ask({ kind: "offer", url, rule, deliveries, page }),
+    },
+    sitemapTimes: {
+      async take(reading) {
+        const { found = [] } = await channel.ask({ ...reading, kind: "sitemap" });
+        return [...found];
+      },
     },
     cookies: hasCookies
       ? {

@@ -26,7 +26,7 @@ describe("completion", () => {
       "",
       "crawl demo explain identity stats peek failed visited export import requeue verify compact serve bench completion",
     ],
-    ["crawl --max-p", "--max-pages"],
+    ["crawl --max-pag", "--max-pages"],
     ["demo --ho", "--hosts"],
     ["nothing --", ""],
   ] as const)("of 'outrider %s' in bash is '%s'", async ([line, expected], context) => {
@@ -43,7 +43,7 @@ _outrider; echo "\${COMPREPLY[*]}"`;
 
   it("is understood by fish", async (context) => {
     skipWithout("fish", context);
-    const ask = `${await scriptOf("fish")}\ncomplete -C 'outrider crawl --max-p'`;
+    const ask = `${await scriptOf("fish")}\ncomplete -C 'outrider crawl --max-pag'`;
     const { stdout } = spawnSync("fish", ["-c", ask], { encoding: "utf8" });
     expect(stdout).toContain("--max-pages");
   });

@@ -72,6 +72,13 @@ export const CRAWL_FLAGS: readonly Flag[] = [
     text: "follow no links like that; both may be given several times",
   },
   { name: "sitemap-only", text: "visit what sitemaps list, and follow no links" },
+  { name: "traps", text: "leave families of URLs that visits show to be endless" },
+  {
+    name: "max-path-urls",
+    value: "<path=n>",
+    text: "most URLs of a host below a path; may be repeated",
+  },
+  { name: "max-query-urls", value: "<n>", kind: "whole", text: "most URLs of a path by query" },
   { name: "allow-private", text: "permit loopback and private addresses" },
   { name: "pause-sick-hosts", text: "let hosts wait that fail, are slow or answer nothing" },
   { name: "no-robots", text: "do not ask for robots.txt" },
@@ -136,6 +143,9 @@ export function crawlOptionsOf(args: Parsed, seeds: string[]): CrawlOptions {
     perHost: args.whole("per-host"),
     maxHostUrls: args.whole("max-host-urls"),
     maxHostBytes: args.whole("max-host-bytes"),
+    maxPathUrls: pathUrlsOf(args.all("max-path-urls")),
+    maxQueryUrls: args.whole("max-query-urls"),
+    traps: args.has("traps") ? true : undefined,
     maxBytes: args.whole("max-bytes"),
     timeouts: timeoutsOf(args.whole("timeout")),
     rules: rulesPath === undefined ? undefined : readRules(rulesPath).rules,
@@ -169,6 +179,16 @@ export function crawlOptionsOf(args: Parsed, seeds: string[]): CrawlOptions {
       Object.entries(given).filter(([, value]) => value !== undefined),
     ) as CrawlOptions),
   };
+}
+
+function pathUrlsOf(given: readonly string[] | undefined): CrawlOptions["maxPathUrls"] {
+  if (given === undefined || given.length === 0) return undefined;
+  const entries = given.map((text): [string, number] => {
+    const [, path, count] = /^(\/.*)=(\d{1,15})$/.exec(text) ?? [];
+    if (path !== undefined && count !== undefined) return [path, Number(count)];
+    throw new UsageError(`--max-path-urls: ${text} (expected: a path and a number, /search/=1000)`);
+  });
+  return Object.fromEntries(entries);
 }
 
 /** Items or an archive, by the file's ending. An archive is of everything that is answered, not of pages alone. */

@@ -41,19 +41,19 @@ describe("validators", () => {
     const url = "http://a.test/";
     for (const epoch of ["forever", { version: 2 }, { calendar: "day" }] as EpochPolicy[]) {
       const { validators } = open(undefined, epoch);
-      validators.learn(url, "default", ETAG);
+      validators.learn(url, "default", { headers: ETAG });
       expect(known(validators, url)).toEqual({});
       validators.setRules([{ id: "news", epoch: { every: "1h" } }]);
       expect(validators.isWanted("news")).toBe(true);
       expect(validators.headersFor(url, "news")).toEqual({}); // of other epochs nothing is kept
-      validators.learn(url, "news", ETAG);
+      validators.learn(url, "news", { headers: ETAG });
       expect(validators.headersFor(url, "news")).toEqual(ETAG);
       expect(validators.headersFor(url, "other")).toEqual({});
     }
     const { validators } = open();
-    validators.learn(url, "default", ETAG);
+    validators.learn(url, "default", { headers: ETAG });
     expect(known(validators, url)).toEqual(ETAG);
-    validators.learn(url, "default", undefined);
+    validators.learn(url, "default", { headers: undefined });
     expect(known(validators, url)).toEqual({});
   });
 
@@ -61,12 +61,12 @@ describe("validators", () => {
     const path = join(folder, "order.jsonl");
     const { clock, validators } = open(path);
     const written = (): number => openLineFile(path).takeLines().length;
-    validators.learn("http://a.test/1", "default", ETAG);
+    validators.learn("http://a.test/1", "default", { headers: ETAG });
     clock.advance(10);
     validators.flushed(clock.now()); // this flush may have begun before the page was done
     expect(written()).toBe(0);
     clock.advance(10);
-    validators.learn("http://a.test/2", "default", ETAG);
+    validators.learn("http://a.test/2", "default", { headers: ETAG });
     clock.advance(10);
     validators.flushed(clock.now());
     expect(written()).toBe(1);
@@ -77,11 +77,11 @@ describe("validators", () => {
   it("outlive the process: the last word of each page counts, and what is no line of ours is passed over", () => {
     const path = join(folder, "kept.jsonl");
     const first = open(path).validators;
-    first.learn("http://a.test/1", "default", ETAG);
-    first.learn("http://a.test/2", "default", ETAG);
-    first.learn("http://a.test/2", "default", { "if-modified-since": "then" });
-    first.learn("http://a.test/3", "default", ETAG);
-    first.learn("http://a.test/3", "default", undefined);
+    first.learn("http://a.test/1", "default", { headers: ETAG });
+    first.learn("http://a.test/2", "default", { headers: ETAG });
+    first.learn("http://a.test/2", "default", { headers: { "if-modified-since": "then" } });
+    first.learn("http://a.test/3", "default", { headers: ETAG });
+    first.learn("http://a.test/3", "default", { headers: undefined });
     first.flushed(Number.POSITIVE_INFINITY);
     const text = readFileSync(path, "utf8");
     writeFileSync(
@@ -102,7 +102,7 @@ describe("validators", () => {
     const validators = createValidators({ clock, file, defaults, countMax: 10 });
     let most = 0;
     for (let page = 0; page < 200; page++) {
-      validators.learn(`http://a.test/${page}`, "default", ETAG);
+      validators.learn(`http://a.test/${page}`, "default", { headers: ETAG });
       clock.advance(5);
       validators.flushed(clock.now());
       most = Math.max(most, openLineFile(path).takeLines().length);
@@ -132,7 +132,7 @@ describe("the file of validators", () => {
   it("is the golden one, byte for byte, and that is read as it was meant", () => {
     const path = join(folder, "golden.jsonl");
     const { validators } = open(path);
-    for (const [url, headers] of pages) validators.learn(url, "default", headers);
+    for (const [url, headers] of pages) validators.learn(url, "default", { headers: headers });
     validators.flushed(Number.POSITIVE_INFINITY);
     expect(readFileSync(path, "utf8")).toBe(golden);
     writeFileSync(path, golden);
@@ -236,5 +236,46 @@ describe("a recrawl", () => {
       const summary = await crawl({ ...options, downloaders: [whole] }).finished;
       expect(summary).toMatchObject({ pages: 2, notModified: 0, reason: "finished" });
     }
+  });
+
+  it("comes sooner to a page whose text changes, also after a restart, and later to one of which only noise does", async () => {
+    const directory = join(folder, "adaptive");
+    const startMs = Date.UTC(2026, 10, 1);
+    let serial = 0;
+    const noisy: Downloader = {
+      async download({ url }) {
+        const time = `<!-- ${++serial} --><script>now = ${serial}</script>`;
+        const text = url.endsWith("/changes") ? `text ${serial}` : "always the same text";
+        const body = Buffer.from(`${time}<p>${text}</p>`);
+        const headers = { "content-type": "text/html", etag: `"${serial}"` };
+        return { url, status: 200, headers, body, bytes: body.length, latencyMs: 1 };
+      },
+    };
+    const seeds = ["http://site.example/changes", "http://site.example/rests"];
+    const epoch = { adaptive: { min: "1h", max: "100h" } } as const;
+    /** Visits of each page within so many hours. */
+    const visits = async (fromMs: number, hours: number): Promise<number[]> => {
+      const clock = createVirtualClock(fromMs);
+      const counts = new Map(seeds.map((url) => [url, 0]));
+      const run = crawl({
+        ...{ seeds, directory, clock, delayMs: 0, robots: false, progressMs: 0 },
+        ...{ defaults: { epoch }, downloaders: [noisy] },
+      });
+      run.on("page", ({ url }) => counts.set(url, (counts.get(url) ?? 0) + 1));
+      const endMs = fromMs + hours * 3_600_000;
+      for (let idle = 0; clock.now() < endMs; ) {
+        await new Promise((resolve) => setImmediate(resolve));
+        const { pending = 1, leased = 1 } = run.frontier?.report() ?? {};
+        idle = pending + leased === 0 ? idle + 1 : 0;
+        // To the next visit and no further: a lease lasts five minutes.
+        if (idle >= 5) clock.advance((run.frontier?.nextDueAt() ?? endMs) - clock.now());
+      }
+      await run.stop();
+      return [...counts.values()];
+    };
+    const [changes = 0, rests = 0] = await visits(startMs, 300);
+    expect([changes > 150, rests < 12]).toEqual([true, true]);
+    const [changesLater = 0, restsLater = 0] = await visits(startMs + 300 * 3_600_000, 99);
+    expect([changesLater > 90, restsLater <= 2]).toEqual([true, true]);
   });
 });

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { createPendingValidators } from "../../../../src/crawl/http/pending-validators.ts";
-import type { ValidatorHeaders } from "../../../../src/crawl/http/conditional-requests.ts";
+import type { PageState } from "../../../../src/crawl/http/conditional-requests.ts";
 import type { Frontier, RequestView } from "../../../../src/index.ts";
 
 const URL_A = "http://a.test/";
 
 function open() {
   const learned: unknown[] = [];
-  const learn = (...told: [string, string, ValidatorHeaders | undefined]) => learned.push(told);
+  const learn = (...told: [string, string, PageState]) => learned.push(told);
   const heard: Array<(views: RequestView[]) => void> = [];
   const on = ((_: "done", listener: (views: RequestView[]) => void) => {
     heard.push(listener);
@@ -17,7 +17,7 @@ function open() {
   const offer = (deliveries: number, etag?: string, url = URL_A): void =>
     offers.offer(
       { url, rule: "news", deliveries },
-      etag === undefined ? undefined : { "if-none-match": etag },
+      etag === undefined ? {} : { headers: { "if-none-match": etag } },
     );
   const done = (deliveries: number, url = URL_A): void => {
     for (const hear of heard) hear([{ url, deliveries, rule: "since changed" } as RequestView]);
@@ -32,10 +32,10 @@ describe("validators that a visit offers", () => {
     expect(learned).toEqual([]);
     done(1);
     done(1);
-    expect(learned).toEqual([[URL_A, "news", { "if-none-match": '"1"' }]]);
+    expect(learned).toEqual([[URL_A, "news", { headers: { "if-none-match": '"1"' } }]]);
     offer(2);
     done(2);
-    expect(learned).toEqual([expect.anything(), [URL_A, "news", undefined]]);
+    expect(learned).toEqual([expect.anything(), [URL_A, "news", {}]]);
   });
 
   it("are dropped when the visit ended too late, whoever is done instead", () => {
@@ -46,7 +46,7 @@ describe("validators that a visit offers", () => {
     offer(3, '"later"');
     offer(4, '"4"');
     done(4);
-    expect(learned).toEqual([[URL_A, "news", { "if-none-match": '"4"' }]]);
+    expect(learned).toEqual([[URL_A, "news", { headers: { "if-none-match": '"4"' } }]]);
   });
 
   it("make the frontier tell of what is done from the first of them on, once, until they are closed", () => {

@@ -159,6 +159,15 @@ const ROWS: { readonly [K in keyof Required<CrawlOptions>]: Row } = {
   types: { right: ["any", [], ["text/html"]], wrong: ["text/html", [1], true, {}] },
   policy: { right: [() => {}, "decide.mjs", new URL("file:///d.mjs")], wrong: ["", 1, {}, true] },
   trapFilter: flag,
+  traps: {
+    right: [true, false, {}, { exceptRules: ["news"] }],
+    wrong: ["yes", 1, { exceptRules: "news" }, { exceptRules: [7] }, { rules: [] }],
+  },
+  maxPathUrls: {
+    right: [{}, { "/search/": 0, "/a": 7 }],
+    wrong: [{ search: 1 }, { "/a": -1 }, { "/a": 1.5 }, { "/a": "1" }, 7],
+  },
+  maxQueryUrls: whole(0),
   pauseSickHosts: flag,
   identity: { right: ["identity.json"], wrong: ["", {}, true, 7] },
   warc: {

@@ -16,6 +16,7 @@ const options: Omit<CrawlOptions, "seeds"> = {
   ...{ proxy: none, lookup: none, dial: none, http2: none, ca: none, robots: none },
   ...{ sitemaps: none, sitemapOnly: none, maxRedirects: none, maxBytes: none, maxLinks: none },
   ...{ maxRetryAfterMs: none, timeouts: none, types: none, trapFilter: none, log: none },
+  ...{ traps: none, maxPathUrls: none, maxQueryUrls: none },
   ...{ pauseSickHosts: none },
   ...{ saveBodies: none, items: none, warc: none, downloaders: none, analyzers: none },
   ...{ pipelines: none, policy: none, progressMs: none, signal: none, clock: none },

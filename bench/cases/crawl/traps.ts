@@ -1,0 +1,67 @@
+/**
+ * traps: what a site with traps costs a crawl that recognises them, beside one without.
+ *
+ *   site in memory (trap-webs.ts) ─▶ crawl({ traps: true }) · crawl({ traps: false }), both ended at `most` visits
+ *
+ * Facts: the share of good pages that were visited, and the visits of traps. A visit counts as a millisecond: nothing is measured in time.
+ * Ratio: visits for each good page.
+ *
+ * Estimate: a family is judged by its twentieth empty visit and a variable by its eighth, so that a trap costs 20 to 30 visits and one in 50 links
+ * after that; good pages that look like none of these are all visited.
+ */
+import { crawl } from "../../../src/crawl.ts";
+import { type BenchCase, type Job, numberOf, type Params } from "../../harness/case.ts";
+import { openTrapSite, type TrapSet } from "./trap-webs.ts";
+
+export const traps: BenchCase = {
+  name: "traps",
+  suite: "crawl",
+  about: "visits for each good page of a site with traps, a visit counted as a millisecond",
+  question: "What do traps cost?",
+  unit: "good page",
+  process: "shared",
+  pairs: [["recognised", "followed"]],
+  isSameWork: false,
+  target: "≥ 95 % of the good pages with ≤ 5 % of the visits, and 30 for each trap",
+  sizes: {
+    smoke: [{ web: "tuning", good: 100, most: 300 }],
+    real: [
+      { web: "fresh", good: 2_000, most: 6_000 },
+      { web: "held", good: 2_000, most: 6_000 },
+      { web: "tuning", good: 2_000, most: 6_000 },
+    ],
+    suite: [{ web: "fresh", good: 1_000, most: 3_000 }],
+  },
+  rounds: 3,
+  setup,
+};
+
+const SEEDS: Readonly<Record<TrapSet, number>> = { tuning: 1, held: 2_026, fresh: 40_404 };
+
+function setup(side: string, params: Params): Job {
+  const good = numberOf(params, "good");
+  const set = params.web as TrapSet;
+  let told = "";
+  return {
+    async run() {
+      const site = openTrapSite(set, SEEDS[set], good);
+      const run = crawl({
+        ...{ seeds: site.seed, downloaders: [site], delayMs: 0, perHost: 8, concurrency: 8 },
+        ...{ robots: false, progressMs: 0, maxPages: numberOf(params, "most") },
+        traps: side === "recognised",
+      });
+      const summary = await run.finished;
+      if (process.env.TRAPS_SHOWN !== undefined) console.log(summary.pages, summary.traps);
+      told = `${site.good()} ${site.trapped()}`;
+      return {
+        times: { "visits, 1 ms each": (1e6 * (site.good() + site.trapped())) / site.good() },
+        facts: {
+          "share of good pages": site.good() / site.goodCount,
+          "visits of traps": site.trapped(),
+          "visits of traps allowed": 0.05 * (site.good() + site.trapped()) + 30 * site.trapCount,
+        },
+      };
+    },
+    checksum: () => told,
+  };
+}

@@ -1,0 +1,132 @@
+/**
+ * SitemapTimes: what sitemaps and feeds say of when their pages changed, against when these were visited last.
+ *
+ *   sitemap read ─▶ each entry ─ unknown to the frontier ──────────────▶ pushed, as any link
+ *                             ├─ done or failed, changed since its visit ─▶ put: due now
+ *                             └─ else ─────────────────────────────────▶ rests
+ *
+ *   I1  A page comes due only where its lastmod is newer than all before, and its last visit is no later than what it may mean. A date that is no
+ *       date, older than the web, or more than a day ahead says nothing. So a sitemap brings a page back at most once each time it is read.
+ *   I2  A sitemap that others name comes due at most once for each reading of the one at their top: `since` in its data is the time of that
+ *       reading, and what was read after it rests. Sitemaps that name each other in a circle end there.
+ *
+ * Crash: entries of the last moments are missing; pages that they made due may come due once more.
+ */
+import type { Clock } from "../../base/clock.ts";
+import { type Lastmod, readLastmod } from "../../base/time/lastmod.ts";
+import type { LineFile } from "../files.ts";
+import type { Frontier, RequestInput } from "../../index.ts";
+import { createUrlTimes } from "../notes/url-times.ts";
+import { SITEMAP_HANDLER } from "./sitemap.ts";
+
+/** A sitemap that is being read, and what it lists. */
+export interface SitemapReading {
+  readonly url: string;
+  /** The data of its request. */
+  readonly data: unknown;
+  readonly found: readonly RequestInput[];
+}
+
+export interface SitemapTimes {
+  /** Makes what has changed due, and returns what is to be pushed. */
+  take(reading: SitemapReading): Promise<RequestInput[]>;
+  /** A visit of a page was done. */
+  visited(url: string, atMs: number): void;
+  /** A flush ended at that time; Infinity: everything is durable. */
+  flushed(atMs: number): void;
+}
+
+interface SitemapTimesOptions {
+  readonly clock: Clock;
+  readonly frontier: Pick<Frontier, "record" | "put" | "report">;
+  /** The file in which they outlive the process. */
+  readonly file: LineFile | undefined;
+  /** Called for each URL that comes due. */
+  readonly onDue: () => void;
+  /** Most URLs that are remembered. */
+  readonly countMax?: number;
+}
+
+const DAY_MS = 86_400_000;
+/** Entries between two turns of the event loop: some milliseconds. */
+const SLICE = 500;
+
+export function createSitemapTimes(options: SitemapTimesOptions): SitemapTimes {
+  const { clock, frontier, file, onDue, countMax } = options;
+  const times = createUrlTimes({ clock, file, countMax });
+
+  /** Whether a page has changed since its last visit; notes what is said of it. `finishedAt` undefined: it is not done, or not known. */
+  const hasChanged = (url: string, date: Lastmod, finishedAt: number | undefined): boolean => {
+    const before = times.of(url);
+    if (before !== undefined && date.from <= before.lastmod) return false;
+    const visitedAt = before?.visitedAt ?? finishedAt ?? clock.now();
+    times.note(url, { lastmod: date.from, visitedAt });
+    if (finishedAt === undefined) return false;
+    // A date that was never seen to change says nothing of the hours of its day.
+    return (before === undefined ? date.from : date.until) > visitedAt;
+  };
+
+  /** Whether a sitemap that another one names is to be read again. */
+  const isStale = (url: string, date: Lastmod | undefined, from: number): boolean => {
+    const { visitedAt } = times.of(url) ?? { visitedAt: times.since };
+    return visitedAt < from && (date === undefined || date.until > visitedAt);
+  };
+
+  const isDue = (request: RequestInput, from: number): boolean => {
+    const { url, handler, data } = request;
+    const record = frontier.record(request);
+    const isKnown = record?.state === "done" || record?.state === "failed";
+    const read = readLastmod((data as { lastmod?: unknown } | undefined)?.lastmod);
+    const date = read !== undefined && read.from <= clock.now() + DAY_MS ? read : undefined;
+    if (handler === SITEMAP_HANDLER) return isKnown && isStale(url, date, from);
+    if (date === undefined || record?.state === "removed") return false;
+    const finishedAt = record?.times?.finishedAt ?? times.since;
+    return hasChanged(url, date, isKnown ? finishedAt : undefined);
+  };
+
+  return {
+    async take({ url, data, found }) {
+      // A bloom filter does not tell what was visited.
+      if (frontier.report().seenSet.mode === "bloom") return [...found];
+      const { lastmod, visitedAt } = times.of(url) ?? { lastmod: 0, visitedAt: 0 };
+      const nowMs = clock.now();
+      const asked = Number((data as { since?: unknown } | null | undefined)?.since);
+      // Where it was read since, it comes again by itself, and is the first to be read.
+      const from = asked > visitedAt ? asked : nowMs;
+      times.note(url, { lastmod, visitedAt: nowMs });
+      const pushed: RequestInput[] = [];
+      for (const one of found) {
+        if (pushed.length % SLICE === SLICE - 1)
+          await new Promise((resolve) => setImmediate(resolve));
+        const isSitemap = one.handler === SITEMAP_HANDLER;
+        const request = isSitemap ? { ...one, data: { ...dataOf(one), since: from } } : one;
+        pushed.push(request);
+        if (!isDue(request, from)) continue;
+        const { status } = frontier.put(withKnownData(request, frontier), { dueAt: nowMs });
+        if (status === "pending") onDue();
+      }
+      return pushed;
+    },
+    visited(url, atMs) {
+      if (times.size === 0) return;
+      const before = times.of(url);
+      if (before !== undefined && atMs > before.visitedAt)
+        times.note(url, { ...before, visitedAt: atMs });
+    },
+    flushed: (atMs) => times.flushed(atMs),
+  };
+}
+
+/** What its own program gave it stays beside the new date. */
+function withKnownData(request: RequestInput, frontier: Pick<Frontier, "record">): RequestInput {
+  const data = frontier.record(request)?.data;
+  if (data === undefined || data === null) return request;
+  if (Object.getPrototypeOf(data) === Object.prototype)
+    return { ...request, data: { ...data, ...dataOf(request) } };
+  const { data: _, ...rest } = request;
+  return rest;
+}
+
+function dataOf({ data }: RequestInput): object {
+  return (data ?? {}) as object;
+}
