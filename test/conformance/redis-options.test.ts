@@ -115,6 +115,19 @@ describe("a frontier on Redis", () => {
     }
   });
 
+  it("carries or refuses every option of a poll", async () => {
+    const { frontier } = await implementation.open(context, { leaseMs: 60_000 });
+    await frontier.pushMany(["http://a.org/1", "http://a.org/2"]);
+    const [short] = await frontier.pollMany(1, { leaseMs: 1_000 });
+    const [long] = await frontier.pollMany(1);
+    expect((long?.deadlineMs ?? 0) - (short?.deadlineMs ?? 0)).toBeGreaterThan(50_000);
+    await expect(frontier.pollMany(1, { host: "a.org" })).rejects.toMatchObject({
+      code: "UNSUPPORTED",
+      message: expect.stringContaining("options.host"),
+    });
+    await expect(frontier.pollMany(1, { leaseMs: 0 })).rejects.toThrow("leaseMs");
+  });
+
   it("seeds a rule once, and again after its time: finished pages start anew, the others stay", async () => {
     const rules: Rule[] = [{ id: "r", seeds: ["http://a.org/[1-3]"], every: 1_000 }];
     const { frontier, pass, again } = await implementation.open(context, { rules });

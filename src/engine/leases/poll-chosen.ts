@@ -8,7 +8,8 @@ import { unitKeyOf } from "../queries/host-view.ts";
 import type { Lease, PollOptions } from "../types/frontier-types.ts";
 import type { LeaseService } from "./lease-service.ts";
 
-const readPoll = argument<{ host?: string; leaseMs?: number }>("options", {
+/** Reads the options of a poll. */
+export const readPoll = argument<{ host?: string; leaseMs?: number }>("options", {
   host: bare("host", TEXT),
   leaseMs: bare(
     "leaseMs",

@@ -68,8 +68,8 @@ export class LeaseSource {
     return Math.min(...this.#dueAt);
   }
 
-  /** Up to `most` leases, of the partitions that are due; with `isAsked` of all, where none is known to be. */
-  async poll(most: number, isAsked: boolean): Promise<RawLease[]> {
+  /** Up to `most` leases, of the partitions that are due; with `isAsked` of all, where none is known to be. They last `leaseMs`, if given. */
+  async poll(most: number, isAsked: boolean, leaseMs?: number): Promise<RawLease[]> {
     const leases: RawLease[] = [];
     if (isAsked && this.#duePartitions().length === 0) this.#dueAt.fill(Number.NEGATIVE_INFINITY);
     while (leases.length < most) {
@@ -82,7 +82,7 @@ export class LeaseSource {
       const more = left % some.length;
       const lists = await Promise.all(
         some.map((partition, at) =>
-          this.#pollOne(partition, Math.min(LEASES_MAX, each + (at < more ? 1 : 0))),
+          this.#pollOne(partition, Math.min(LEASES_MAX, each + (at < more ? 1 : 0)), leaseMs),
         ),
       );
       for (const list of lists) leases.push(...list);
@@ -132,8 +132,12 @@ export class LeaseSource {
     return due;
   }
 
-  async #pollOne(partition: number, most: number): Promise<RawLease[]> {
-    const { link, leaseMs, maxLeases, clock, onVersion } = this.#parts;
+  async #pollOne(
+    partition: number,
+    most: number,
+    leaseMs = this.#parts.leaseMs,
+  ): Promise<RawLease[]> {
+    const { link, maxLeases, clock, onVersion } = this.#parts;
     const token = randomBytes(2);
     this.#dueAt[partition] = Number.POSITIVE_INFINITY;
     let answer: readonly unknown[];

@@ -7,8 +7,11 @@
  *   finished   two equal rounds over all partitions' counters: nothing live, and every parcel sent was received; no rule that seeds again,
  *              no `pushFrom` under way, `onIdle` and `idleTimeoutMs` agree
  */
+import { FrontierError } from "../../../base/errors.ts";
 import type { EventHub } from "../../../engine/event-hub.ts";
+import { readPoll } from "../../../engine/leases/poll-chosen.ts";
 import type { AsyncLease } from "../../../engine/types/async-frontier.ts";
+import type { PollOptions } from "../../../engine/types/frontier-types.ts";
 import { NO_RULE_NUMBER } from "../requests/rule-set.ts";
 import type { RequestReader } from "../requests/request-reader.ts";
 import type { LeaseSource, RawLease } from "./lease-source.ts";
@@ -56,11 +59,11 @@ export class LeaseTaker {
   }
 
   /** Up to `most` leases now; `isAsked`: by a caller, who must get what there is. */
-  async poll(most: number, isAsked = true): Promise<AsyncLease[]> {
+  async poll(most: number, isAsked = true, leaseMs?: number): Promise<AsyncLease[]> {
     const { isClosed, isHeld, source, events } = this.#parts;
     if (isClosed() || isHeld() || most === 0) return [];
     await this.#parts.seed();
-    const leases = await this.#own(await source.poll(most, isAsked));
+    const leases = await this.#own(await source.poll(most, isAsked, leaseMs));
     if (leases.length > 0) {
       this.#idleSince = undefined;
       this.#saidFinished = false;
@@ -69,6 +72,14 @@ export class LeaseTaker {
       for (const lease of leases) events.transition("leased", lease as never);
     events.flush();
     return leases as unknown as AsyncLease[];
+  }
+
+  /** The same with options. Throws UNSUPPORTED for a host: scripts hand out by order alone. */
+  async pollChosen(most: number, options: PollOptions = {}): Promise<AsyncLease[]> {
+    const { host, leaseMs } = readPoll(options);
+    if (host === undefined) return await this.poll(most, true, leaseMs);
+    const message = `options.host: ${host} (expected: none; Redis hands out by order)`;
+    throw new FrontierError("UNSUPPORTED", message);
   }
 
   /** Waits for leases; [] when everything is done, the frontier is closed, or the time is over. */

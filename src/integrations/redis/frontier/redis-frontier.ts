@@ -23,6 +23,7 @@ import type {
   FrontierEvents,
   FrontierStatus,
   PlainRequest,
+  PollOptions,
   PushResult,
   PutOptions,
   PutResult,
@@ -165,8 +166,8 @@ export class OpenRedisFrontier implements RedisFrontier {
     return (await this.#taker.poll(1))[0];
   }
 
-  async pollMany(max: number): Promise<AsyncLease[]> {
-    return await this.#taker.poll(countOf(max, "max"));
+  async pollMany(max: number, options?: PollOptions): Promise<AsyncLease[]> {
+    return await this.#taker.pollChosen(countOf(max, "max"), options);
   }
 
   async take(
