@@ -69,6 +69,7 @@ it.each([
     faults: { report: (fault: { what: string }) => void ends.push(fault.what) },
     counters: { statuses: {}, bytes: 0, sitemaps: 0, latency: { record: () => {} } },
     validators: { isWanted: () => false, headersFor: () => ({}) },
+    sitemapTimes: { take: async ({ found }: { found: unknown[] }) => found },
     limits: { maxRedirects: 0, maxRetryAfterMs: 0 },
     paused: createPausedHosts(),
     room: watched,

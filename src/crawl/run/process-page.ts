@@ -193,7 +193,7 @@ async function handOverOne(
   return end;
 }
 
-/** Shows a page to who recognises traps. */
+/** Gives a page to the watch that recognises traps. */
 async function watch(
   page: Page,
   { traps, isNew }: VisitContext,

@@ -203,7 +203,11 @@ export class Edits {
   }
 
   async forget(given: unknown): Promise<number> {
-    const { epoch } = readForget(given);
+    const { epoch, request } = readForget(given);
+    if (request !== undefined) {
+      const message = "filter.request: one URL (expected: none on Redis; forget an epoch, or all)";
+      throw new FrontierError("UNSUPPORTED", message);
+    }
     const { link, recent } = this.#parts;
     recent.clear();
     let count = 0;
