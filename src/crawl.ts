@@ -74,5 +74,6 @@ export type {
   Visit,
 } from "./crawl/report/visit-statistics.ts";
 export type { CrawlHost, SickHost } from "./crawl/report/host-health.ts";
+export type { TrapReport } from "./crawl/traps/trap-watch.ts";
 export type { HostPages } from "./crawl/report/named-counts.ts";
 export type { VisitedPage } from "./crawl/run/visit-context.ts";

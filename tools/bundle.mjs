@@ -18,6 +18,7 @@
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { packTable } from "./pack-table.mjs";
 import { rolldown } from "rolldown";
 import { parseAst } from "rolldown/parseAst";
 import { rollup } from "rollup";
@@ -114,11 +115,23 @@ async function bundleLate() {
   for (const name of Object.keys(LATE)) {
     const made = await write({
       input: { [name]: fileURLToPath(import.meta.resolve(name)) },
+      plugins: [tablePacked()],
       output: { format: "cjs", entryFileNames: "[name].cjs", minify: true },
     });
     folders.push(...made);
   }
   return folders;
+}
+
+/** The largest table inside, which would be a tenth of the package. */
+function tablePacked() {
+  return {
+    name: "table-packed",
+    load(id) {
+      if (!id.endsWith("/tr46/lib/mappingTable.json")) return null;
+      return { code: packTable(JSON.parse(readFileSync(id, "utf8"))), moduleType: "js" };
+    },
+  };
 }
 
 /** Bundles and writes; the folders of the packages that are inside now. */
