@@ -69,7 +69,7 @@ import type {
   SnapshotInfo,
 } from "../types/frontier-types.ts";
 import { type ScrapyDigests, digestCount, joinDigests } from "../intake/scrapy-digests.ts";
-import { registerLifecycle } from "./verify-frontier.ts";
+import { registerLifecycle } from "./lifecycles.ts";
 import { fingerprintOf } from "./url-functions.ts";
 
 /** Most leases that peek returns. */

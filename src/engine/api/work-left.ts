@@ -3,7 +3,7 @@ import { step } from "../../frontier/leases/leases.ts";
 import { hasDue as isDueIn } from "../../frontier/scheduling/due.ts";
 import type { AsyncFrontier } from "../types/async-frontier.ts";
 import type { Frontier } from "../types/frontier-types.ts";
-import { lifecycleOf } from "./verify-frontier.ts";
+import { lifecycleOf } from "./lifecycles.ts";
 
 /**
  * Records that are pending, waiting or leased, as the last call left them: deadlines that have passed since are not acted on. undefined: the
