@@ -150,6 +150,30 @@ export const records = suite("records", (says) => {
     await checkCounts(frontier);
   });
 
+  says("forget of one URL makes it new in any state, but for a leased one", async (open) => {
+    const { frontier } = await open({ defaults: { maxAttempts: 1 } });
+    await frontier.pushMany([A, B, C, D]);
+    const [a, b, c] = await takeAll(frontier, 3);
+    await a?.done();
+    await b?.fail("broken");
+    const forgetting = [A, B, C, D, "http://elsewhere.example/"];
+    const counts = [];
+    for (const request of forgetting) counts.push(await frontier.forget({ request }));
+    expect(counts).toEqual([1, 1, 0, 1, 0]);
+    const { done, failed, leased, pending, forgotten } = await frontier.report();
+    expect({ done, failed, leased, pending, forgotten }).toEqual({
+      ...{ done: 0, failed: 0, leased: 1, pending: 0, forgotten: 3 },
+    });
+    await checkCounts(frontier);
+    const again = ["accepted", "accepted", "duplicate", "accepted"];
+    expect(await verdictsOf(frontier, [A, B, C, D])).toEqual(again);
+    expect((await c?.done())?.late).toBe(false);
+    expect(await frontier.forget({ request: C })).toBe(1);
+    expect(await verdictsOf(frontier, [C])).toEqual(["accepted"]);
+    await checkCounts(frontier);
+    await expect(frontier.forget({ request: C, epoch: "forever" })).rejects.toThrow("filter.epoch");
+  });
+
   says("clear forgets everything, and leases that are out become late", async (open) => {
     const { frontier } = await open();
     await frontier.pushMany([A, B, C]);

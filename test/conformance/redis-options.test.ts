@@ -128,16 +128,6 @@ describe("a frontier on Redis", () => {
     await expect(frontier.pollMany(1, { leaseMs: 0 })).rejects.toThrow("leaseMs");
   });
 
-  it("refuses to forget one URL, and forgets nothing then", async () => {
-    const { frontier } = await implementation.open(context, {});
-    await frontier.pushMany(["http://a.org/1", "http://a.org/2"]);
-    await expect(frontier.forget({ request: "http://a.org/1" })).rejects.toMatchObject({
-      code: "UNSUPPORTED",
-      message: expect.stringContaining("filter.request"),
-    });
-    expect((await frontier.push("http://a.org/2")).status).toBe("duplicate");
-  });
-
   it("seeds a rule once, and again after its time: finished pages start anew, the others stay", async () => {
     const rules: Rule[] = [{ id: "r", seeds: ["http://a.org/[1-3]"], every: 1_000 }];
     const { frontier, pass, again } = await implementation.open(context, { rules });

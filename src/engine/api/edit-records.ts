@@ -105,7 +105,8 @@ export function forget(lifecycle: Lifecycle, filter: ForgetFilter, refresh: () =
   });
 }
 
-const EPOCH_ALONE = "none beside filter.request";
+/** What stands beside one URL that is to be forgotten. */
+export const EPOCH_ALONE = "none beside filter.request";
 
 /** One identity and its record; a leased one stays, and so does what a bloom alone may know. */
 function forgetOne(lifecycle: Lifecycle, request: PlainRequest): number {

@@ -1,7 +1,8 @@
 /** Edits of records already admitted, and queries about them: one by its identity, or many in slices. */
 import { argument } from "../../../base/argument-checks.ts";
 import { ANYTHING, INTEGER } from "../../../base/fields.ts";
-import { FrontierError } from "../../../base/errors.ts";
+import { FrontierError, misuse } from "../../../base/errors.ts";
+import { EPOCH_ALONE } from "../../../engine/api/edit-records.ts";
 import {
   readForget,
   readRemove,
@@ -205,8 +206,8 @@ export class Edits {
   async forget(given: unknown): Promise<number> {
     const { epoch, request } = readForget(given);
     if (request !== undefined) {
-      const message = "filter.request: one URL (expected: none on Redis; forget an epoch, or all)";
-      throw new FrontierError("UNSUPPORTED", message);
+      if (epoch !== undefined) throw misuse("ARGUMENT_INVALID", "filter.epoch", epoch, EPOCH_ALONE);
+      return await this.#forgetOne(readRequest(request));
     }
     const { link, recent } = this.#parts;
     recent.clear();
@@ -237,6 +238,17 @@ export class Edits {
     );
     recent.clear();
     return count;
+  }
+
+  /** One identity and its record; a leased one stays. */
+  async #forgetOne(request: PlainRequest): Promise<number> {
+    const { reader, link, channel, recent } = this.#parts;
+    const { hasIdentity, partition, fingerprint, epoch } = reader.locate(request, this.#now());
+    if (!hasIdentity) return 0;
+    const one = ["identity", fingerprint, epoch] as const;
+    const answer = await link.run("edit", partition, [link.batch(), channel, ...one]);
+    recent.clear();
+    return Number(answer[1]);
   }
 
   /** Finished and failed pages that have no identity. */

@@ -2,7 +2,7 @@
 -- Changes records that are not leased, by their numbers: a slice of a sweep, or one.
 --
 -- ARGV     1 now, or "" · 2 batch · 3 channel to wake sleepers, or "" · 4 "requeue", "remove", "priority", "delay", "forget",
---          "rule" · 5 argument; of "rule" msgpack: { rule, body } for each, rule 65535: none takes it · 6 … numbers
+--          "rule", "identity": one that is forgotten, with what is known of it · 5 argument: of "identity" its fingerprint, epoch in 6; of "rule" msgpack: { rule, body } for each, rule 65535: none takes it · 6 … numbers
 -- Returns  { "E", how many were changed }
 local done = answerOf(ARGV[2])
 if done then return { "E", tonumber(done) } end
@@ -11,13 +11,44 @@ moveDue()
 local what, argument = ARGV[4], tonumber(ARGV[5])
 local changes = what == "rule" and cmsgpack.unpack(ARGV[5])
 local ids, members = {}, {}
-for at = 6, #ARGV do
-  members[#members + 1] = ARGV[at]
-  ids[#ids + 1] = unpack_(">I6", ARGV[at])
+local count = 0
+
+-- A finished identity goes at once; that of a live record goes with it.
+local function forgetIdentity()
+  local number = 0
+  if ARGV[6] ~= "" then number = tonumber(call("HGET", KM, "e:" .. ARGV[6]) or "-1") end
+  if number < 0 then return end
+  local family = familyOf(number)
+  local field = bucketField(family, ARGV[5])
+  readBuckets({ field })
+  local at = entryAt(buckets[field], ARGV[5])
+  if not at then return end
+  local kind = byte(buckets[field], at + 16)
+  if kind == LIVE then
+    ids[1] = unpack_(">I6", buckets[field], at + 18)
+    members[1] = pack(">I6", ids[1])
+    return
+  end
+  dropEntry(family, field, at)
+  if kind == GONE_DONE then
+    C[DONE] = C[DONE] - 1
+    C[FORGOTTEN] = C[FORGOTTEN] + 1
+  end
+  count = 1
+end
+
+if what == "identity" then
+  what = "forget"
+  forgetIdentity()
+  C[GENERATION] = C[GENERATION] + 1
+else
+  for at = 6, #ARGV do
+    members[#members + 1] = ARGV[at]
+    ids[#ids + 1] = unpack_(">I6", ARGV[at])
+  end
 end
 readSegments(ids)
-local leases = getMany(KL, members)
-local count = 0
+local leases = #members > 0 and getMany(KL, members) or {}
 
 -- Takes a pending or waiting record out of where it stands.
 local function leave(id, member, bytes, record)
