@@ -245,4 +245,23 @@ export const leases = suite("leases", (says) => {
       expect(await frontier.report()).toMatchObject({ done: 1, pending: 1, lateResults: 0 });
     },
   );
+
+  says("leases of one host pass over its delay, limit, block and hold", async (open) => {
+    const { frontier } = await open({ defaults: { politeness: { delayMs: 60_000, perHost: 1 } } });
+    const urls = [1, 2, 3, 4].map((page) => `http://own.example/${page}`);
+    await frontier.pushMany([...urls, "http://other.example/1"]);
+    const host = frontier.host("own.example");
+    const set = host as { hold?: () => unknown };
+    await set.hold?.();
+    const taken = async (max: number, key: string): Promise<string[]> =>
+      (await frontier.pollMany(max, { host: key })).map(({ url }) => url);
+    expect(await taken(2, "own.example")).toEqual(urls.slice(0, 2));
+    expect(await taken(9, "nobody.example")).toEqual([]);
+    expect(await taken(9, "OWN.example")).toEqual(urls.slice(2));
+    expect(await taken(9, "own.example")).toEqual([]);
+    const [rest] = await frontier.pollMany(9);
+    expect(rest?.url).toBe("http://other.example/1");
+    expect(await frontier.report()).toMatchObject({ pending: 0, leased: 5 });
+    await checkCounts(frontier);
+  });
 });

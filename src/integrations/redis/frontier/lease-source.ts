@@ -7,6 +7,7 @@
  *   I1  A partition whose poll brought fewer leases than were asked for has marked that somebody sleeps: what is pushed there next
  *       publishes a message. A message that comes while a poll is under way counts for the next poll.
  */
+import type { HostPlace } from "./redis-host.ts";
 import { after, type Clock } from "../../../base/clock.ts";
 import { MACHINE, randomBytes } from "../server/waiting.ts";
 import type { ServerLink } from "../server/server-link.ts";
@@ -90,6 +91,14 @@ export class LeaseSource {
     return leases;
   }
 
+  /** Up to `most` leases of one host of a partition. */
+  async pollHost(host: HostPlace, most: number, leaseMs?: number): Promise<RawLease[]> {
+    return await this.#pollOne(host.partition, Math.min(most, LEASES_MAX), leaseMs, [
+      "host",
+      host.name,
+    ]);
+  }
+
   /** Asks one partition in turn, due or not: a message may have been lost. */
   beat(): void {
     this.#beat = (this.#beat + 1) % this.#dueAt.length;
@@ -136,6 +145,7 @@ export class LeaseSource {
     partition: number,
     most: number,
     leaseMs = this.#parts.leaseMs,
+    what: readonly string[] = [],
   ): Promise<RawLease[]> {
     const { link, maxLeases, clock, onVersion } = this.#parts;
     const token = randomBytes(2);
@@ -143,7 +153,7 @@ export class LeaseSource {
     let answer: readonly unknown[];
     try {
       answer = await link.run("poll", partition, [
-        ...[link.batch(), String(most), String(leaseMs), token, String(maxLeases)],
+        ...[link.batch(), String(most), String(leaseMs), token, String(maxLeases), ...what],
       ]);
     } catch (cause) {
       this.#dueAt[partition] = Number.NEGATIVE_INFINITY;

@@ -7,7 +7,6 @@
  *   finished   two equal rounds over all partitions' counters: nothing live, and every parcel sent was received; no rule that seeds again,
  *              no `pushFrom` under way, `onIdle` and `idleTimeoutMs` agree
  */
-import { FrontierError } from "../../../base/errors.ts";
 import type { EventHub } from "../../../engine/event-hub.ts";
 import { readPoll } from "../../../engine/leases/poll-chosen.ts";
 import type { AsyncLease } from "../../../engine/types/async-frontier.ts";
@@ -15,6 +14,7 @@ import type { PollOptions } from "../../../engine/types/frontier-types.ts";
 import { NO_RULE_NUMBER } from "../requests/rule-set.ts";
 import type { RequestReader } from "../requests/request-reader.ts";
 import type { LeaseSource, RawLease } from "./lease-source.ts";
+import { placesOf } from "./redis-host.ts";
 import { type LeaseHome, RedisLease } from "./redis-lease.ts";
 import type { Outbox } from "./outbox.ts";
 import { MACHINE } from "../server/waiting.ts";
@@ -60,10 +60,15 @@ export class LeaseTaker {
 
   /** Up to `most` leases now; `isAsked`: by a caller, who must get what there is. */
   async poll(most: number, isAsked = true, leaseMs?: number): Promise<AsyncLease[]> {
-    const { isClosed, isHeld, source, events } = this.#parts;
+    const { source } = this.#parts;
+    return await this.#take(most, () => source.poll(most, isAsked, leaseMs));
+  }
+
+  async #take(most: number, poll: () => Promise<RawLease[]>): Promise<AsyncLease[]> {
+    const { isClosed, isHeld, events } = this.#parts;
     if (isClosed() || isHeld() || most === 0) return [];
     await this.#parts.seed();
-    const leases = await this.#own(await source.poll(most, isAsked, leaseMs));
+    const leases = await this.#own(await poll());
     if (leases.length > 0) {
       this.#idleSince = undefined;
       this.#saidFinished = false;
@@ -74,12 +79,16 @@ export class LeaseTaker {
     return leases as unknown as AsyncLease[];
   }
 
-  /** The same with options. Throws UNSUPPORTED for a host: scripts hand out by order alone. */
+  /** The same with options: of one host alone, for a time of their own. */
   async pollChosen(most: number, options: PollOptions = {}): Promise<AsyncLease[]> {
     const { host, leaseMs } = readPoll(options);
     if (host === undefined) return await this.poll(most, true, leaseMs);
-    const message = `options.host: ${host} (expected: none; Redis hands out by order)`;
-    throw new FrontierError("UNSUPPORTED", message);
+    const { source, reader } = this.#parts;
+    for (const place of placesOf(host, reader)) {
+      const leases = await this.#take(most, () => source.pollHost(place, most, leaseMs));
+      if (leases.length > 0) return leases;
+    }
+    return [];
   }
 
   /** Waits for leases; [] when everything is done, the frontier is closed, or the time is over. */

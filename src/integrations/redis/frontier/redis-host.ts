@@ -4,6 +4,7 @@ import { checkHostKey, readHostChange } from "../../../engine/queries/host-view.
 import { TIME } from "../../../engine/intake/request-fields.ts";
 import type { FrontierPolicy } from "../../../frontier/rules/rule-policy.ts";
 import { type Packable, packed, unpacked } from "../server/packing.ts";
+import type { RequestReader } from "../requests/request-reader.ts";
 import type { PushParts } from "./pushes.ts";
 
 interface HostFacts {
@@ -20,27 +21,38 @@ const NOTHING: HostFacts = {
   settings: new Map(),
 };
 
+/** Where a host may be. */
+export interface HostPlace {
+  readonly name: string;
+  readonly partition: number;
+}
+
+/** A key may be the name of a host, or one that requests have named, which has a partition of its own. */
+export function placesOf(
+  key: string,
+  reader: Pick<RequestReader, "partitionOf">,
+): readonly [HostPlace, HostPlace] {
+  const name = key.toLowerCase();
+  return [
+    { name, partition: reader.partitionOf(undefined, name) },
+    { name: key, partition: reader.partitionOf(key, key) },
+  ];
+}
+
 export function hostOf(parts: PushParts, key: string): AsyncHost {
   checkHostKey(key);
   const { link, reader, channel } = parts;
-  // A key may be the name of a host, or one that requests have named, which has a partition of its own.
-  const places = [
-    { name: key.toLowerCase(), partition: reader.partitionOf(undefined, key.toLowerCase()) },
-    { name: key, partition: reader.partitionOf(key, key) },
-  ];
-  const look = async ({
-    name,
-    partition,
-  }: (typeof places)[number]): Promise<HostFacts | undefined> => {
+  const places = placesOf(key, reader);
+  const look = async ({ name, partition }: HostPlace): Promise<HostFacts | undefined> => {
     const answer = await link.run("host", partition, [name, "view"]);
     return answer.length < 3 ? undefined : readFacts(answer);
   };
-  const find = async (): Promise<{ place: (typeof places)[number]; facts: HostFacts }> => {
+  const find = async (): Promise<{ place: HostPlace; facts: HostFacts }> => {
     for (const place of places) {
       const facts = await look(place);
       if (facts !== undefined) return { place, facts };
     }
-    return { place: places[0] as (typeof places)[number], facts: NOTHING };
+    return { place: places[0], facts: NOTHING };
   };
   const change = async (fields: Record<string, Packable>): Promise<void> => {
     const { place } = await find();

@@ -2,7 +2,8 @@
 -- Hands out leases in order: rule by share, priority, host in turn, first or last in.
 --
 -- ARGV     1 now, or "" · 2 batch · 3 most leases · 4 milliseconds that they last · 5 fencing token, 8 random bytes
---          6 most leases out at once, 0: no limit · 7 "peek": nothing is handed out, only shown; what became due is moved all the same
+--          6 most leases out at once, 0: no limit · 7 "peek": nothing is handed out, only shown; what became due is moved all the same;
+--          "host": those of the host in 8 alone
 -- Returns  { "L", next time or "", version, pending, now, leases: number 6, deadline 8, host length 2, host, record … }
 local most, lasts, token = math.min(tonumber(ARGV[3]), LEASES_MAX), tonumber(ARGV[4]), ARGV[5]
 local limit = tonumber(ARGV[6])
@@ -277,10 +278,35 @@ local function leaseByShares(wanted)
   end
 end
 
+-- Leases of one host, whatever its clock, its limit or a hold.
+local function leaseOfHost(name, wanted)
+  readHosts({ name })
+  local host = hosts[name]
+  if not host then return end
+  touched[name] = host
+  unplace(host)
+  while wanted > 0 and mayGoOn() do
+    local top
+    for _, queue in ipairs(topsOf(host)) do
+      if isClockKept(host, ruleOf(queue[Q_RULE])) and (not top or queue[Q_RULE] < top[Q_RULE]) then top = queue end
+    end
+    if not top then break end
+    local rule = ruleOf(top[Q_RULE])
+    local id, bytes = takeNext(host, top, rule.lifo == 1 and top[Q_START] == 0)
+    if id then
+      leaseOut(host, top, rule, id, bytes)
+      wanted = wanted - 1
+      if top[Q_COUNT] <= 0 then dropQueue(host, top) end
+    end
+  end
+  place(host)
+end
+
 local wanted = most
 if limit > 0 then wanted = math.min(wanted, limit - C[LEASED]) end
 if C[PAUSED] > now then wanted = 0 end
-if wanted > 0 then
+if wanted > 0 and ARGV[7] == "host" then leaseOfHost(ARGV[8], wanted)
+elseif wanted > 0 then
   if C[RULES] > 1 then leaseByShares(wanted) else
     local first = call("ZRANGEBYLEX", KR, "-", "(\253", "LIMIT", 0, 1)[1]
     while first and wanted > 0 and mayGoOn() do
