@@ -1,5 +1,5 @@
 /** A server over a frontier that the program opened itself: one crawl, shared with the program. */
-import { describe, expect, it, onTestFinished } from "vitest";
+import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import {
   type AsyncFrontier,
   type Clock,
@@ -9,7 +9,10 @@ import {
   openFrontier,
   openFrontierThread,
 } from "../../src/index.ts";
+import { openRedisFrontier, type RedisFrontierOptions } from "../../src/redis.ts";
 import type { ServeFault } from "../../src/server.ts";
+import { startRedis, WITHOUT_REDIS } from "../support/redis-server.ts";
+import { skipUnless } from "../support/skip.ts";
 import { connect, found, type Info, known, serving } from "./client.ts";
 
 type Given = Frontier | AsyncFrontier;
@@ -20,9 +23,23 @@ const LATER_SECONDS = 3_600;
 const OPENERS: ReadonlyArray<[string, (options: FrontierOptions) => Promise<Given>]> = [
   ["in this thread", (options) => openFrontier(options)],
   ["in a thread of its own", (options) => openFrontierThread(options)],
+  ["on Redis", openOnRedis],
 ];
 
-describe.each(OPENERS)("a server over a frontier %s", (_, open) => {
+async function openOnRedis({ name = NAME, ...options }: FrontierOptions): Promise<Given> {
+  const server = await startRedis();
+  onTestFinished(() => server.close());
+  // Order, and URLs found without their key, are those of one partition.
+  const redis = { redis: server.socket, partitions: 1 };
+  return await openRedisFrontier({ ...options, ...redis, name } as RedisFrontierOptions);
+}
+
+describe.each(OPENERS)("a server over a frontier %s", (place, open) => {
+  beforeEach((context) => {
+    const isThere = place !== "on Redis" || WITHOUT_REDIS === undefined;
+    skipUnless(context, isThere, WITHOUT_REDIS ?? "");
+  });
+
   async function opened(options: FrontierOptions = {}): Promise<Given> {
     const frontier = await open({ name: NAME, keepOpen: true, ...options });
     onTestFinished(() => frontier.close());
