@@ -30,7 +30,7 @@ async function balance(frontier: RedisFrontier): Promise<number> {
   return accepted + deferred - (pending + waiting + leased + done + failed + forgotten + removed);
 }
 
-/** A process that takes one lease, prints its URL, and goes on when it is told to. */
+/** A process that takes one lease, prints its URL, and continues after a line of input. */
 async function startHolder(socket: string): Promise<{ child: ChildProcess; url: string }> {
   const entry = new URL("../../dist/redis.js", import.meta.url).href;
   const program = `

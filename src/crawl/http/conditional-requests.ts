@@ -15,7 +15,7 @@
  */
 import type { Clock } from "../../base/clock.ts";
 import type { Rule, RulePolicy } from "../../index.ts";
-import { createDurableLines } from "../notes/durable-lines.ts";
+import { createDurableLines, listOf } from "../notes/durable-lines.ts";
 import type { LineFile } from "../files.ts";
 import type { Download } from "../module-registry.ts";
 
@@ -119,14 +119,8 @@ interface Entry {
 
 /** Reads a line; undefined when it is not an entry. The file may contain anything. */
 function entryOf(line: string): Entry | undefined {
-  let given: unknown;
-  try {
-    given = JSON.parse(line);
-  } catch {
-    return undefined;
-  }
-  if (!Array.isArray(given) || typeof given[0] !== "string") return undefined;
-  const [url, found] = given as [string, unknown];
+  const [url, found] = listOf(line);
+  if (typeof url !== "string") return undefined;
   if (found === null) return { url, page: {} };
   if (typeof found !== "object") return undefined;
   const fields = found as Record<string, unknown>;

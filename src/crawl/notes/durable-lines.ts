@@ -13,6 +13,16 @@
 import type { Clock } from "../../base/clock.ts";
 import type { LineFile } from "../files.ts";
 
+/** The list that a line holds as JSON; empty where it holds none. */
+export function listOf(line: string): readonly unknown[] {
+  try {
+    const given: unknown = JSON.parse(line);
+    return Array.isArray(given) ? given : [];
+  } catch {
+    return [];
+  }
+}
+
 export interface DurableLines {
   add(key: string, line: string): void;
   /** A flush ended at that time; Infinity: everything is durable. */

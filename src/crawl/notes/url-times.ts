@@ -10,7 +10,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { LineFile } from "../files.ts";
 import { fingerprint } from "../../index.ts";
-import { createDurableLines, type DurableLines } from "./durable-lines.ts";
+import { createDurableLines, type DurableLines, listOf } from "./durable-lines.ts";
 
 export interface UrlTime {
   /** Milliseconds since 1970; 0: none. */
@@ -103,14 +103,7 @@ function lineOf([key, { lastmod, visitedAt }]: [string, UrlTime]): string {
 
 /** Reads a line; undefined when it is not an entry. The file may contain anything. */
 function entryOf(line: string): [key: string, time: UrlTime] | undefined {
-  let given: unknown;
-  try {
-    given = JSON.parse(line);
-  } catch {
-    return undefined;
-  }
-  if (!Array.isArray(given)) return undefined;
-  const [key, lastmod, visitedAt] = given as unknown[];
+  const [key, lastmod, visitedAt] = listOf(line);
   if (typeof key !== "string" || !Number.isFinite(lastmod) || !Number.isFinite(visitedAt))
     return undefined;
   return [key, { lastmod: lastmod as number, visitedAt: visitedAt as number }];

@@ -10,6 +10,7 @@
  *
  * Crash: the lines of the last moments may be missing or cut; those origins are requested again.
  */
+import { listOf } from "../notes/durable-lines.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { LineFile } from "../files.ts";
 
@@ -107,14 +108,7 @@ function linesOf(notes: ReadonlyMap<string, CachedRobots>): string[] {
 
 /** Reads a line; undefined when it is not an entry. The file may contain anything. */
 function entryOf(line: string): [string, CachedRobots] | undefined {
-  let given: unknown;
-  try {
-    given = JSON.parse(line);
-  } catch {
-    return undefined;
-  }
-  if (!Array.isArray(given)) return undefined;
-  const [origin, atMs, text] = given as unknown[];
+  const [origin, atMs, text] = listOf(line);
   if (typeof origin !== "string" || !Number.isFinite(atMs)) return undefined;
   if (text !== null && typeof text !== "string") return undefined;
   return [origin, { atMs: atMs as number, text: text ?? undefined }];

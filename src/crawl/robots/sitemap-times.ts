@@ -86,7 +86,7 @@ export function createSitemapTimes(options: SitemapTimesOptions): SitemapTimes {
 
   return {
     async take({ url, data, found }) {
-      // A bloom filter does not tell what was visited.
+      // A bloom filter keeps no record of visits.
       if (frontier.report().seenSet.mode === "bloom") return [...found];
       const { lastmod, visitedAt } = times.of(url) ?? { lastmod: 0, visitedAt: 0 };
       const nowMs = clock.now();

@@ -75,7 +75,7 @@ export function soonestDueAt(core: Core, nowMs: number): number | undefined {
 }
 
 /**
- * Whether something that stands first is sure to be handed out: a record on a host that nobody steers, or a host with politeness, which
+ * Whether the next poll is certain to return the first in line: a record on a host without settings of its own, or a host with politeness, which
  * stands only while it may go. False with several rules, and where its lane goes on elsewhere.
  */
 function isFirstFree(core: Core): boolean {

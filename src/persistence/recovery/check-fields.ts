@@ -6,6 +6,7 @@
  *   priority   a safe integer                                   delays     −1 (not set), or at least 0 and finite
  *   due        a number that is not −∞                          counts     at least 0 and finite
  */
+import { isUtf8 } from "node:buffer";
 import { packr } from "../msgpack.ts";
 import { InvariantError } from "../../base/errors.ts";
 import {
@@ -142,12 +143,9 @@ function mapOf(value: unknown): Record<string, unknown> {
 }
 
 /** A name in UTF-8 that is not empty. */
-export function checkName(bytes: Uint8Array): string {
-  const name = Buffer.from(bytes).toString("utf8");
-  if (name === "" || Buffer.compare(Buffer.from(name, "utf8"), bytes) !== 0) {
-    throw wrong("a name that is no text");
-  }
-  return name;
+export function checkName(bytes: Uint8Array): Uint8Array {
+  if (bytes.length === 0 || !isUtf8(bytes)) throw wrong("a name that is no text");
+  return bytes;
 }
 
 export function wrong(what: string): InvariantError {

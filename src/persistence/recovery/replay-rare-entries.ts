@@ -122,8 +122,8 @@ export function applyNote(replay: Replay): void {
 export function applyEpoch(replay: Replay): void {
   const { restoration, words } = replay;
   const at = take(replay, JOURNAL_EPOCH_WORDS);
-  const name = bytesOf(replay, words[at + 1] as number);
-  restoration.epoch = checkName(name);
+  const name = checkName(bytesOf(replay, words[at + 1] as number));
+  restoration.epoch = Buffer.from(name).toString("utf8");
   restoration.joined.add(restoration.epoch);
 }
 

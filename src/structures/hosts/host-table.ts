@@ -230,10 +230,12 @@ export function hostNamed(table: HostTable, name: string | Uint8Array): number {
 
 /** Whether a name has this hash. */
 export function isHashOf({ store }: HostTable, name: Uint8Array, lo: number, hi: number): boolean {
-  const hash = new Uint32Array(2);
-  hashText(store, name, hash);
-  return hash[0] === lo && hash[1] === hi;
+  hashText(store, name, hashed);
+  return hashed[0] === lo && hashed[1] === hi;
 }
+
+/** Of the name that was asked about last. */
+const hashed = new Uint32Array(2);
 
 /** Makes a host whose index entry the caller fills (a batch insert left it claimed). */
 export function hostMake(table: HostTable, view: Uint8Array, lo: number, hi: number): number {

@@ -65,12 +65,7 @@ local function leave(id, member, bytes, record)
     C[FAILED] = C[FAILED] - 1
     countRule(record.rule, 4, -1)
   else
-    local host = hostOf(ownHost(record, bytes))
-    unplace(host)
-    local queue = queueOf(host, record.rule, record.priority, record.isStart)
-    queue[Q_COUNT] = queue[Q_COUNT] - 1
-    if queue[Q_COUNT] <= 0 then dropQueue(host, queue) else C[STALE] = C[STALE] + 1 end
-    C[PENDING] = C[PENDING] - 1
+    leaveQueue(record, bytes)
     countRule(record.rule, 1, -1)
   end
 end

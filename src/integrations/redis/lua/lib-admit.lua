@@ -91,12 +91,7 @@ local function makesWay(word, field, at, isPut)
     leaveWaiting(hostOf(ownHost(record, bytes)))
     C[WAITING] = C[WAITING] - 1
   else
-    local host = hostOf(ownHost(record, bytes))
-    unplace(host)
-    local queue = queueOf(host, record.rule, record.priority, record.isStart)
-    queue[Q_COUNT] = queue[Q_COUNT] - 1
-    if queue[Q_COUNT] <= 0 then dropQueue(host, queue) else C[STALE] = C[STALE] + 1 end
-    C[PENDING] = C[PENDING] - 1
+    leaveQueue(record, bytes)
     if not isPut then C[DONE], C[NAMELESS_DONE] = C[DONE] + 1, C[NAMELESS_DONE] + 1 end
     countRule(record.rule, 1, -1)
   end

@@ -106,6 +106,16 @@ local function decideTurn(host, rule)
   C[FRESH] = C[FRESH] + 1
 end
 
+-- Takes a pending record out of the queue of its host; its number is passed over there.
+local function leaveQueue(record, bytes)
+  local host = hostOf(ownHost(record, bytes))
+  unplace(host)
+  local queue = queueOf(host, record.rule, record.priority, record.isStart)
+  queue[Q_COUNT] = queue[Q_COUNT] - 1
+  if queue[Q_COUNT] <= 0 then dropQueue(host, queue) else C[STALE] = C[STALE] + 1 end
+  C[PENDING] = C[PENDING] - 1
+end
+
 -- Adds a record's number to the queue of its host, behind all others.
 local function appendTo(host, record, id)
   unplace(host)
