@@ -67,8 +67,13 @@ export function takeBytes(replay: Replay, bytes: number): number {
 
 /** Copies the next bytes. */
 export function bytesOf(replay: Replay, length: number): Uint8Array {
+  return viewOf(replay, length).slice();
+}
+
+/** The same without a copy, until the next frame. Whoever asks a short copy for its buffer makes a second one. */
+export function viewOf(replay: Replay, length: number): Uint8Array {
   const at = takeBytes(replay, length) * 4;
-  return replay.bytes.slice(at, at + length);
+  return replay.bytes.subarray(at, at + length);
 }
 
 export function double({ words, double: value, halves }: Replay, at: number): number {

@@ -36,7 +36,7 @@ import {
 } from "../../structures/records/record.ts";
 import { seenForget, seenRemove } from "../../structures/seen/seen-set.ts";
 import { word } from "../../structures/store.ts";
-import { bytesOf, double, type Replay, take } from "./entry-reader.ts";
+import { bytesOf, double, type Replay, take, viewOf } from "./entry-reader.ts";
 import { checkClock, checkHostDoubles, checkName, checkTurn, wrong } from "./check-fields.ts";
 import { VISITED_NOTE } from "../transfer/digest-file.ts";
 import { eachLiveRecord } from "./live-records.ts";
@@ -64,8 +64,7 @@ import {
 export function applyHostMade(replay: Replay): void {
   const { restoration, words } = replay;
   const at = take(replay, JOURNAL_HOST_MADE_WORDS);
-  const name = bytesOf(replay, words[at + 3] as number);
-  checkName(name);
+  const name = checkName(viewOf(replay, words[at + 3] as number));
   const [lo, hi] = [words[at + 1] as number, words[at + 2] as number];
   // Its records would be found at a host of another name.
   if (!isHashOf(restoration.core.hosts, name, lo, hi))
