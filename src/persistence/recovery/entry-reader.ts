@@ -70,7 +70,7 @@ export function bytesOf(replay: Replay, length: number): Uint8Array {
   return viewOf(replay, length).slice();
 }
 
-/** The same without a copy, until the next frame. Whoever asks a short copy for its buffer makes a second one. */
+/** A view of the next bytes, valid until the next frame. */
 export function viewOf(replay: Replay, length: number): Uint8Array {
   const at = takeBytes(replay, length) * 4;
   return replay.bytes.subarray(at, at + length);
