@@ -3,7 +3,8 @@ export { admitBatch, settleBatch } from "./batch";
 export { keyBatch, keyOne } from "./url/dedup-key";
 export { parseBatch, parseOne } from "./url/parse-url";
 export { keepMatch, matchBatch } from "./records/match-hosts";
-export { listHosts } from "./records/make-hosts";
+export { listNextLones } from "./records/lone-records";
+export { listHosts, makeHosts } from "./records/make-hosts";
 export { makeBatch, makeRecords } from "./records/make-records";
 export { placeRecords } from "./records/place-records";
 export {
@@ -14,6 +15,7 @@ export {
 } from "./records/restore-records";
 export { surveyRows } from "./records/survey-rows";
 export { snapshotRows } from "./records/snapshot-columns";
+export { leaseLones, listLones } from "./records/lease-lones";
 export { endRecords, leaseRecords, leaseShared } from "./records/lease-records";
 export { copyBatch, gatherUrls, touchRecords, touchRules } from "./records/copy-records";
 export { kernelVersion } from "./version";

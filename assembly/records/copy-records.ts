@@ -12,6 +12,8 @@ import {
   RECORD_QUEUE_WORD,
   RECORD_STATE_WORD,
   RECORD_TEXT_BYTES_WORD,
+  NAMED_NAME_BYTES_WORD,
+  RECORD_LONE,
 } from "../../src/layout/records/record";
 import {
   HOST_LEASED_WORD,
@@ -26,6 +28,8 @@ import { ITEM_LEFT_WORD, ITEM_RIGHT_WORD } from "../../src/layout/ordering/item"
 import { LANE_HEAD_WORD } from "../../src/layout/ordering/lane";
 import { at, get } from "../batch-row";
 import { homeLine, segmentOf } from "../seen/table";
+import { copyText } from "./fill-record";
+import { isNamed, ownHostBytes } from "./host-objects";
 
 /** Makes `count` copies of three words each: to, from, bytes. */
 export function copyBatch(jobs: i32, count: i32): void {
@@ -49,6 +53,16 @@ export function gatherUrls(handles: i32, count: i32, text: i32, capacity: i32, e
     let from = record + RECORD_HEAD_BYTES;
     if (flags & RECORD_FLAG_PARENT) from += 4;
     if (flags & RECORD_FLAG_BLOB) from += 4;
+    if (isNamed(record)) {
+      const nameBytes = get(from, NAMED_NAME_BYTES_WORD);
+      from += <usize>ownHostBytes(record) - <usize>nameBytes;
+      if (to + 8 + nameBytes + bytes > limit) return index;
+      to = writeScheme(to, (flags & RECORD_FLAG_HTTPS) > 0);
+      copyText(from, to, nameBytes + <u32>bytes); // the name stands right before the text
+      to += <usize>nameBytes + bytes;
+      store<u32>(<usize>ends + ((<usize>index) << 2), <u32>(to - <usize>(<u32>text)));
+      continue;
+    }
     if (flags & RECORD_FLAG_WHOLE) {
       if (to + bytes > limit) return index;
     } else {
@@ -117,8 +131,11 @@ export function touchRules(rules: usize, count: u32): u32 {
 /** A word of the text of a record of usual length. */
 const TEXT_WORD: u32 = 24;
 
+/** 0 (readable) of a lone record, which has none yet. */
 function hostOf(rules: usize, i: u32): usize {
-  return at(get(at(get(firstOf(rules, i), RECORD_QUEUE_WORD)), QUEUE_HOST_WORD));
+  const first = firstOf(rules, i);
+  const isHostless = (get(first, RECORD_STATE_WORD) & RECORD_LONE) !== 0;
+  return isHostless ? 0 : at(get(at(get(first, RECORD_QUEUE_WORD)), QUEUE_HOST_WORD));
 }
 
 function laneOf(rules: usize, i: u32): usize {
@@ -144,26 +161,4 @@ function writeScheme(to: usize, isHttps: bool): usize {
   store<u32>(to, 0x70747468); // "http"
   store<u32>(to, 0x002f2f3a, 4); // "://"
   return to + 7;
-}
-
-/**
- * Blocks of 16, and a last one that overlaps, down to 4; no byte behind the end is read or written. A call of memory.copy leaves
- * the kernel, which is dearer than all of a URL.
- */
-export function copyText(from: usize, to: usize, bytes: u32): void {
-  if (bytes >= 16) {
-    const last = bytes - 16;
-    for (let at: u32 = 0; at < last; at += 16) v128.store(to + at, v128.load(from + at));
-    v128.store(to + last, v128.load(from + last));
-  } else if (bytes >= 8) {
-    const last = bytes - 8;
-    store<u64>(to, load<u64>(from));
-    store<u64>(to + last, load<u64>(from + last));
-  } else if (bytes >= 4) {
-    const last = bytes - 4;
-    store<u32>(to, load<u32>(from));
-    store<u32>(to + last, load<u32>(from + last));
-  } else {
-    for (let at: u32 = 0; at < bytes; at++) store<u8>(to + at, load<u8>(from + at));
-  }
 }

@@ -8,7 +8,6 @@ import {
   RECORD_TEXT_BYTES_WORD,
 } from "../../src/layout/records/record";
 import { at, bump, set } from "../batch-row";
-import { copyText } from "./copy-records";
 
 /** The fields behind the item's, but for the state, which is the ledger's. `depths`: depth and deliveries. */
 export function fillHead(record: usize, queue: u32, hash: u64, priority: f64, depths: u32): void {
@@ -28,4 +27,26 @@ export function fillText(record: usize, parent: u32, from: usize, bytes: u32): v
     text += 4;
   }
   copyText(from, text, bytes);
+}
+
+/**
+ * Blocks of 16, and a last one that overlaps, down to 4; no byte behind the end is read or written. A call of memory.copy leaves
+ * the kernel, which is dearer than all of a URL.
+ */
+export function copyText(from: usize, to: usize, bytes: u32): void {
+  if (bytes >= 16) {
+    const last = bytes - 16;
+    for (let at: u32 = 0; at < last; at += 16) v128.store(to + at, v128.load(from + at));
+    v128.store(to + last, v128.load(from + last));
+  } else if (bytes >= 8) {
+    const last = bytes - 8;
+    store<u64>(to, load<u64>(from));
+    store<u64>(to + last, load<u64>(from + last));
+  } else if (bytes >= 4) {
+    const last = bytes - 4;
+    store<u32>(to, load<u32>(from));
+    store<u32>(to + last, load<u32>(from + last));
+  } else {
+    for (let at: u32 = 0; at < bytes; at++) store<u8>(to + at, load<u8>(from + at));
+  }
 }

@@ -68,14 +68,18 @@ import {
   RECORD_QUEUE_WORD,
   RECORD_STATE_WORD,
   RECORD_TEXT_BYTES_WORD,
+  RECORD_LONE,
 } from "../../src/layout/records/record";
-import { bestLane } from "./lane";
+import { bestLane, laneCut } from "./lane";
 import { countLeased, enterLease } from "./ledger";
+import { ownHostBytes } from "./host-objects";
 import { at, bump, get, set } from "../batch-row";
 import { tableFindOne } from "../seen/table";
 
 const CLAMP_16: u32 = 65_535;
 const ATTEMPTS_MAX: u32 = 1_023;
+/** A bit that lone records and host queues have in this word, and no other record. */
+const NOT_PLAIN: u32 = RECORD_LONE & QUEUE_MARK;
 const FINISHED_BIT: u32 = 1 << 31;
 /** A word of the text of a record of usual length. */
 const TEXT_WORD: u32 = 24;
@@ -98,8 +102,7 @@ export function leaseRecords(job: usize, max: u32): u32 {
     if (found !== 0) {
       const next = get(at(get(handles, made + found - 1)), step);
       for (let i = made; i < made + found; i++) leaseRow(job, handles, i);
-      set(lane, end, next);
-      set(at(next), isLifo ? ITEM_LEFT_WORD : ITEM_RIGHT_WORD, 0);
+      laneCut(lane, next, isLifo);
       set(lane, LANE_COUNT_WORD, get(lane, LANE_COUNT_WORD) - found);
     }
     made += found;
@@ -128,15 +131,14 @@ export function leaseShared(job: usize, max: u32): u32 {
     const isLifo = (flags & RULE_LIFO) !== 0;
     const end: u32 = isLifo ? LANE_TAIL_WORD : LANE_HEAD_WORD;
     const handle = get(lane, end);
-    if ((get(at(handle), RECORD_STATE_WORD) & 255) === QUEUE_MARK) return made;
+    if ((get(at(handle), RECORD_STATE_WORD) & NOT_PLAIN) !== 0) return made;
     const host = hostOf(at(handle));
     const isSteered = (get(host, HOST_FLAGS_WORD) & HOST_STEERED) !== 0;
     if (isSteered || get(host, HOST_PENDING_WORD) !== 0) return made;
     const next = get(at(handle), isLifo ? ITEM_RIGHT_WORD : ITEM_LEFT_WORD);
     set(handles, made, handle);
     leaseRow(job, handles, made);
-    set(lane, end, next);
-    set(at(next), isLifo ? ITEM_LEFT_WORD : ITEM_RIGHT_WORD, 0);
+    laneCut(lane, next, isLifo);
     set(lane, LANE_COUNT_WORD, get(lane, LANE_COUNT_WORD) - 1);
     countLeased(rule);
   }
@@ -158,7 +160,7 @@ export function endRecords(job: usize, count: u32): void {
     const flags = <u32>load<u8>(record, RECORD_STATE_WORD * 4 + 1);
     if ((flags & RECORD_FLAG_NO_IDENTITY) === 0) finish(job, handle);
     leave(job, get(at(get(record, RECORD_QUEUE_WORD)), QUEUE_HOST_WORD));
-    let bytes = RECORD_HEAD_BYTES + get(record, RECORD_TEXT_BYTES_WORD);
+    let bytes = RECORD_HEAD_BYTES + get(record, RECORD_TEXT_BYTES_WORD) + ownHostBytes(record);
     if ((flags & RECORD_FLAG_PARENT) !== 0) {
       release(job, load<u32>(record, RECORD_HEAD_BYTES));
       bytes += 4;
@@ -181,7 +183,7 @@ function touchRows(job: usize, handles: usize, first: u32, wanted: u32, step: u3
   let found: u32 = 0;
   for (let handle = first; found < wanted; found++) {
     const record = at(handle);
-    if ((get(record, RECORD_STATE_WORD) & 255) === QUEUE_MARK) break;
+    if ((get(record, RECORD_STATE_WORD) & NOT_PLAIN) !== 0) break;
     const key = load<f64>(record, ITEM_KEY_WORD << 2);
     if (step === ITEM_RIGHT_WORD ? key <= bound : key >= bound) break;
     set(handles, found, handle);
@@ -206,7 +208,7 @@ function touchShared(job: usize, rules: usize, count: u32): void {
   for (let i: u32 = 0; i < count; i++) touched += get(at(nextOf(rules, i)), TEXT_WORD);
   for (let i: u32 = 0; i < count; i++) {
     const record = at(nextOf(rules, i));
-    const isRecord = (get(record, RECORD_STATE_WORD) & 255) !== QUEUE_MARK;
+    const isRecord = (get(record, RECORD_STATE_WORD) & NOT_PLAIN) === 0;
     if (isRecord) touched += get(at(get(record, RECORD_QUEUE_WORD)), QUEUE_HOST_WORD);
   }
   set(job, LEASE_TOUCHED_WORD, touched);

@@ -16,6 +16,8 @@ import {
   RECORD_DEPTH_WORD,
   RECORD_FLAG_QUEUED,
   RECORD_LEASED,
+  RECORD_LONE,
+  RECORD_NAMED,
   RECORD_PENDING,
   RECORD_STATE_WORD,
 } from "../../src/layout/records/record";
@@ -26,6 +28,18 @@ const CLAMP_16: u32 = 65_535;
 /** The head of a new record: pending, at its first attempt. */
 export function enterPending(record: usize, flags: u32): void {
   set(record, RECORD_STATE_WORD, RECORD_PENDING | (flags << 8) | (1 << 16));
+}
+
+/** The same of one that stands for its host and carries that one's name. */
+export function enterLone(record: usize, flags: u32): void {
+  const state: u32 = RECORD_PENDING | RECORD_LONE | RECORD_NAMED;
+  set(record, RECORD_STATE_WORD, state | (flags << 8) | (1 << 16));
+}
+
+/** It stands in its host's queue, and for its host no longer. */
+export function endLone(record: usize): void {
+  const state = get(record, RECORD_STATE_WORD) & ~RECORD_LONE;
+  set(record, RECORD_STATE_WORD, state | (RECORD_FLAG_QUEUED << 8));
 }
 
 /** The head of a record that comes back from a file: state and flags, and its attempts. */
@@ -41,7 +55,8 @@ export function enterQueue(record: usize): void {
 /** A record handed out once more. */
 export function enterLease(record: usize): void {
   const depths = get(record, RECORD_DEPTH_WORD);
-  store<u8>(record, RECORD_LEASED, RECORD_STATE_WORD << 2);
+  const isNamed = load<u8>(record, RECORD_STATE_WORD << 2) & RECORD_NAMED;
+  store<u8>(record, RECORD_LEASED | isNamed, RECORD_STATE_WORD << 2);
   if (depths >>> 16 < CLAMP_16) set(record, RECORD_DEPTH_WORD, depths + (1 << 16));
 }
 

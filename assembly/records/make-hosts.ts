@@ -3,9 +3,10 @@
  * first record (src/structures/hosts/host-table.ts has the same, one by one):
  *
  *   hosts in the index ── listHosts ──▶ rows, sizes ── owner takes three objects for each ──▶ makeHosts ──▶ idle
+ *                              └──────▶ hosts of one row that may stay lone: their rows' records stand for them (lone-records.ts)
  *   idle ── wakeHost ──▶ busy
  *
- *   I1  Hosts are made in the order of their rows, each with a queue under its row's rule.
+ *   I1  Hosts join in the order of their rows, lone ones too; those made here have a queue under their rows' rules.
  *   I2  A host made is idle until a record names its queue.
  */
 import {
@@ -28,14 +29,6 @@ import {
   HOST_QUEUES_WORD,
   HOST_SIZE_BYTES,
   HOST_TURN_WORD,
-  QUEUE_HOST_WORD,
-  QUEUE_MARK,
-  QUEUE_MARK_WORD,
-  QUEUE_RULE_NEXT_WORD,
-  QUEUE_RULE_PREVIOUS_WORD,
-  QUEUE_RULE_WORD,
-  QUEUE_SIZE_BYTES,
-  RULE_QUEUE_FIRST_WORD,
 } from "../../src/layout/records/host";
 import {
   MAKE_BATCH_WORD,
@@ -46,6 +39,8 @@ import {
   MAKE_IDLE_COUNT_WORD,
   MAKE_IDLE_FIRST_WORD,
   MAKE_IDLE_LAST_WORD,
+  MAKE_LONE,
+  MAKE_MET_WORD,
   MAKE_NAMES_WORD,
   MAKE_NAME_SIZES_WORD,
   MAKE_NEW_HOSTS_WORD,
@@ -53,13 +48,22 @@ import {
   MAKE_NEW_ROWS_WORD,
   MAKE_RULES_WORD,
   MAKE_RULE_WORD,
+  MAKE_SIZES_WORD,
+  MAKE_TURNS_WORD,
   MAKE_TURN_WORD,
+  MAKE_KNOWN_WORD,
+  MAKE_UNUSED_WORD,
 } from "../../src/layout/calls/make-records";
-import { TABLE_NEW } from "../../src/layout/seen/table";
-import { copyText } from "./copy-records";
-import { at, get, set } from "../batch-row";
+import { TABLE_CLAIMED, TABLE_NEW } from "../../src/layout/seen/table";
+import { copyText } from "./fill-record";
+import { clear, openQueue } from "./host-objects";
+import { isLoneHost, loneBytes, nameBytesOf, openLone } from "./lone-records";
+import { at, bump, get, set } from "../batch-row";
 
-/** Lists the rows whose hosts the index has not met, the bytes of their names, and how many. */
+/**
+ * Lists the rows whose hosts the index has not met, the bytes of their names, and how many; those whose records will be lone are marked in
+ * place of the index's value, and their records take the name.
+ */
 export function listHosts(job: usize): void {
   const batch = <usize>get(job, MAKE_BATCH_WORD);
   const count = get(batch, BATCH_COUNT_WORD);
@@ -67,19 +71,47 @@ export function listHosts(job: usize): void {
   const hosts = <usize>get(job, MAKE_HOSTS_WORD);
   const listed = <usize>get(job, MAKE_NEW_ROWS_WORD);
   const sizes = <usize>get(job, MAKE_NAME_SIZES_WORD);
+  const slots = <usize>get(job, MAKE_HOST_SLOTS_WORD);
+  const turns = <usize>get(job, MAKE_TURNS_WORD);
+  const recordSizes = <usize>get(job, MAKE_SIZES_WORD);
   let made: u32 = 0;
+  let met: u32 = 0;
+  let known: u32 = 0;
   for (let i: u32 = 0; i < count; i++) {
-    if (get(hosts, i) !== TABLE_NEW) continue;
+    // A second row of its host.
+    if (get(hosts, i) === TABLE_CLAIMED) store<u32>(<usize>get(slots, i), MAKE_LONE);
+  }
+  for (let i: u32 = 0; i < count; i++) {
+    const host = get(hosts, i);
+    if (isLoneHost(host)) {
+      set(listed, made, i);
+      set(sizes, made++, max<u32>(nameBytesOf(host), 1));
+      known++;
+    }
+    if (host !== TABLE_NEW) continue;
+    const slot = <usize>get(slots, i);
+    const isShared = load<u32>(slot) === MAKE_LONE;
+    if (isShared) store<u32>(slot, TABLE_CLAIMED);
+    set(turns, i, met++);
     const bytes = get(rows + <usize>i * BATCH_ROW_BYTES, ROW_HOST_LENGTH_WORD);
+    const lone = isShared ? 0 : loneBytes(job, i, bytes);
+    if (lone !== 0) {
+      set(hosts, i, MAKE_LONE);
+      set(recordSizes, i, lone);
+      continue;
+    }
     set(listed, made, i);
     set(sizes, made, bytes === 0 ? 1 : bytes);
     made++;
   }
   set(job, MAKE_FRESH_WORD, made);
+  set(job, MAKE_MET_WORD, met);
+  set(job, MAKE_KNOWN_WORD, known);
 }
 
 /** Makes the hosts of the first `count` rows listed, each of the objects that stand beside its row. */
 export function makeHosts(job: usize, count: u32): void {
+  set(job, MAKE_UNUSED_WORD, 0);
   const batch = <usize>get(job, MAKE_BATCH_WORD);
   const hashes = <usize>get(batch, BATCH_HOST_HASHES_OFFSET_WORD);
   const rules = <usize>get(job, MAKE_RULES_WORD);
@@ -87,6 +119,13 @@ export function makeHosts(job: usize, count: u32): void {
     const i = get(<usize>get(job, MAKE_NEW_ROWS_WORD), n);
     const host = get(<usize>get(job, MAKE_NEW_HOSTS_WORD), n);
     const queue = get(<usize>get(job, MAKE_NEW_QUEUES_WORD), n);
+    if (isLoneHost(get(<usize>get(job, MAKE_HOSTS_WORD), i))) {
+      const isOpen = openLone(job, i, host, queue, get(<usize>get(job, MAKE_NAMES_WORD), n));
+      if (!isOpen) bump(job, MAKE_UNUSED_WORD);
+      else set(<usize>get(job, MAKE_NEW_HOSTS_WORD), n, 0);
+      continue;
+    }
+    set(<usize>get(job, MAKE_NEW_HOSTS_WORD), n, 0);
     const rule = rules === 0 ? get(job, MAKE_RULE_WORD) : get(rules, i);
     const block = at(host);
     clear(block, HOST_SIZE_BYTES);
@@ -94,9 +133,9 @@ export function makeHosts(job: usize, count: u32): void {
     store<u64>(block, load<u64>(hashes + ((<usize>i) << 3)), HOST_HASH_LO_WORD << 2);
     store<f64>(block, -1, HOST_DELAY_WORD << 2);
     store<f64>(block, -1, HOST_ADAPTIVE_WORD << 2);
-    const turn = load<f64>(job, MAKE_TURN_WORD << 2);
+    const turn =
+      load<f64>(job, MAKE_TURN_WORD << 2) + <f64>get(<usize>get(job, MAKE_TURNS_WORD), i);
     store<f64>(block, turn, HOST_TURN_WORD << 2);
-    store<f64>(job, turn + 1, MAKE_TURN_WORD << 2);
     set(block, HOST_QUEUES_WORD, queue);
     openQueue(queue, host, rule);
     restHost(job, host);
@@ -148,23 +187,4 @@ function nameHost(job: usize, batch: usize, block: usize, n: u32): void {
   );
   set(block, HOST_NAME_WORD, name);
   set(block, HOST_NAME_BYTES_WORD, bytes);
-}
-
-/** An empty queue of a host, the first of its rule (src/structures/hosts/host-queue.ts). */
-function openQueue(queue: u32, host: u32, rule: u32): void {
-  const block = at(queue);
-  clear(block, QUEUE_SIZE_BYTES);
-  set(block, QUEUE_MARK_WORD, QUEUE_MARK);
-  set(block, QUEUE_RULE_WORD, rule);
-  set(block, QUEUE_HOST_WORD, host);
-  const next = get(at(rule), RULE_QUEUE_FIRST_WORD);
-  set(block, QUEUE_RULE_NEXT_WORD, next);
-  if (next !== 0) set(at(next), QUEUE_RULE_PREVIOUS_WORD, queue);
-  set(at(rule), RULE_QUEUE_FIRST_WORD, queue);
-}
-
-/** Zeroes a block of a multiple of 16 bytes; a call of memory.fill would leave the kernel. */
-function clear(block: usize, bytes: usize): void {
-  const zero = i32x4.splat(0);
-  for (const end = block + bytes; block !== end; block += 16) v128.store(block, zero);
 }

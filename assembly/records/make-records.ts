@@ -35,9 +35,9 @@ import {
 import {
   HOST_FLAGS_WORD,
   HOST_LIVE_WORD,
+  HOST_LONE,
   HOST_PENDING_WORD,
   HOST_QUEUES_WORD,
-  HOST_SPILLED,
   HOST_STEERED,
   QUEUE_HOST_WORD,
   QUEUE_NEXT_WORD,
@@ -51,20 +51,8 @@ import {
   RULE_QUEUE_PRIORITY_WORD,
   RULE_QUEUE_RANKS_WORD,
 } from "../../src/layout/records/host";
-import {
-  ITEM_KEY_WORD,
-  ITEM_LEFT_WORD,
-  ITEM_PLACE_WORD,
-  ITEM_RIGHT_WORD,
-  PLACE_TREE,
-} from "../../src/layout/ordering/item";
-import {
-  LANE_COUNT_WORD,
-  LANE_HEAD_WORD,
-  LANE_SIDE_WORD,
-  LANE_SPARE_WORD,
-  LANE_TAIL_WORD,
-} from "../../src/layout/ordering/lane";
+import { ITEM_KEY_WORD, ITEM_LEFT_WORD, ITEM_RIGHT_WORD } from "../../src/layout/ordering/item";
+import { LANE_SPARE_WORD, LANE_TAIL_WORD } from "../../src/layout/ordering/lane";
 import {
   MAKE_BATCH_WORD,
   MAKE_DEPTH_WORD,
@@ -79,12 +67,14 @@ import {
   MAKE_LANE_OPEN,
   MAKE_LANE_OWNER,
   MAKE_LANE_WORD,
+  MAKE_LONE,
   MAKE_PARENTS_WORD,
   MAKE_PARENT_WORD,
   MAKE_PRIORITY_WORD,
   MAKE_RULES_WORD,
   MAKE_RULE_WORD,
   MAKE_SEQUENCE_WORD,
+  MAKE_STAND_WORD,
   MAKE_TOUCHED_WORD,
 } from "../../src/layout/calls/make-records";
 import {
@@ -95,7 +85,8 @@ import {
 import { TABLE_NEW, TABLE_SKIP } from "../../src/layout/seen/table";
 import { makeHosts, wakeHost } from "./make-hosts";
 import { fillHead, fillText } from "./fill-record";
-import { laneAppend, laneOf, placeLast } from "./lane";
+import { laneAppend, laneOf, openLane, placeLast } from "./lane";
+import { makeLone } from "./lone-records";
 import { countPending, enterPending } from "./ledger";
 import { at, bump, get, set } from "../batch-row";
 
@@ -121,7 +112,7 @@ function touchHosts(job: usize, count: u32): void {
   let touched: u32 = 0;
   for (let i: u32 = 0; i < count; i++) {
     const host = get(hosts, i);
-    if (host < <u32>HOST_SPILLED) touched += get(at(host), HOST_QUEUES_WORD);
+    if (host < <u32>HOST_LONE) touched += get(at(host), HOST_QUEUES_WORD);
   }
   for (let i: u32 = 0; i < count; i++) touched += get(queueOf(hosts, i), QUEUE_RANKS_WORD);
   const rules = <usize>get(job, MAKE_RULES_WORD);
@@ -156,7 +147,7 @@ function rankOf(rules: usize, hosts: usize, i: u32): usize {
 /** Address of the first queue of a row's host, 0 (readable, and empty) where there is none. */
 function queueOf(hosts: usize, i: u32): usize {
   const host = get(hosts, i);
-  if (host >= <u32>HOST_SPILLED) return 0;
+  if (host >= <u32>HOST_LONE) return 0;
   return at(get(at(host), HOST_QUEUES_WORD));
 }
 
@@ -199,9 +190,12 @@ function takeRule(job: usize, rule: u32): void {
   store<f64>(job, priority, MAKE_PRIORITY_WORD << 2);
   const flags = get(queue, RULE_QUEUE_FLAGS_WORD);
   let lane: u32 = MAKE_LANE_OWNER;
+  set(job, MAKE_STAND_WORD, 0);
   if ((flags & RULE_PUSHED) !== 0) {
-    if ((flags & RULE_POLITE) !== 0) lane = MAKE_LANE_HOSTS;
-    else if (opensLane(queue)) lane = MAKE_LANE_OPEN;
+    if ((flags & RULE_POLITE) !== 0) {
+      lane = MAKE_LANE_HOSTS;
+      set(job, MAKE_STAND_WORD, laneOf(get(queue, RULE_QUEUE_RANKS_WORD), priority));
+    } else if (opensLane(queue)) lane = MAKE_LANE_OPEN;
     else lane = laneOf(get(queue, RULE_QUEUE_RANKS_WORD), priority);
     if (lane === 0) lane = MAKE_LANE_OWNER;
   }
@@ -212,6 +206,9 @@ function takeRule(job: usize, rule: u32): void {
 function makeRow(job: usize, batch: usize, i: u32, handle: u32): bool {
   const own = get(job, MAKE_LANE_WORD);
   if (own === MAKE_LANE_OWNER) return false;
+  if (get(<usize>get(job, MAKE_HOSTS_WORD), i) === MAKE_LONE) {
+    return makeLone(job, batch, i, handle);
+  }
   const host = hostOf(job, i);
   if (host === 0) return false;
   const rule = get(job, MAKE_RULE_WORD);
@@ -248,7 +245,7 @@ function openRow(job: usize, batch: usize, i: u32, queue: u32): bool {
   const handle = get(<usize>get(job, MAKE_HANDLES_WORD), i);
   const sequence = load<f64>(job, MAKE_SEQUENCE_WORD << 2) + 1;
   store<f64>(job, sequence, MAKE_SEQUENCE_WORD << 2);
-  openLane(at(lane), load<f64>(job, MAKE_PRIORITY_WORD << 2), handle);
+  openLane(at(lane), load<f64>(job, MAKE_PRIORITY_WORD << 2), handle, sequence);
   placeLast(at(handle), 0, sequence);
   set(at(rule), RULE_QUEUE_RANKS_WORD, lane);
   set(lanes, opened, rule);
@@ -256,19 +253,6 @@ function openRow(job: usize, batch: usize, i: u32, queue: u32): bool {
   set(job, MAKE_LANE_WORD, lane);
   keep(job, batch, i, queue, 0);
   return true;
-}
-
-/** A lane with one record, the only one of its owner (src/structures/ordering/ranks.ts). */
-function openLane(lane: usize, priority: f64, handle: u32): void {
-  set(lane, ITEM_LEFT_WORD, 0);
-  set(lane, ITEM_RIGHT_WORD, 0);
-  store<f64>(lane, priority, ITEM_KEY_WORD << 2);
-  set(lane, ITEM_PLACE_WORD, PLACE_TREE);
-  set(lane, LANE_HEAD_WORD, handle);
-  set(lane, LANE_TAIL_WORD, handle);
-  set(lane, LANE_SIDE_WORD, 0);
-  set(lane, LANE_COUNT_WORD, 1);
-  set(lane, LANE_SPARE_WORD, 0);
 }
 
 /** Counts a row's record, which stands in its place, at its host and its rule, fills it and enters it into the table. */
@@ -282,13 +266,13 @@ function keep(job: usize, batch: usize, i: u32, queue: u32, state: u32): void {
   store<u32>(<usize>get(<usize>get(batch, BATCH_SLOTS_OFFSET_WORD), i), handle);
 }
 
-/** Address of a row's host, 0 where it is not made yet or on disk. An earlier row of the batch may have made it, or brought it back, since. */
+/** Address of a row's host, 0 where it is not made yet, lone or on disk. An earlier row of the batch may have made it, or brought it back, since. */
 function hostOf(job: usize, i: u32): usize {
   let host = get(<usize>get(job, MAKE_HOSTS_WORD), i);
-  if (host >= <u32>HOST_SPILLED) {
+  if (host >= <u32>HOST_LONE) {
     if (host === TABLE_SKIP) return 0;
     host = load<u32>(<usize>get(<usize>get(job, MAKE_HOST_SLOTS_WORD), i));
-    if (host >= <u32>HOST_SPILLED) return 0;
+    if (host >= <u32>HOST_LONE) return 0;
   }
   return at(host);
 }

@@ -33,6 +33,8 @@ import {
   RECORD_STATE_WORD,
   RECORD_TEXT_BYTES_WORD,
   RECORD_WAITING,
+  NAMED_HASH_WORD,
+  RECORD_LONE,
 } from "../../src/layout/records/record";
 import {
   SNAPSHOT_DOUBLES_WORD,
@@ -55,7 +57,8 @@ import {
 } from "../../src/layout/calls/snapshot-columns";
 import { SPILL_VALUE } from "../../src/layout/records/spill-block";
 import { TABLE_NEW, TABLE_RESERVED_MIN } from "../../src/layout/seen/table";
-import { copyText } from "./copy-records";
+import { copyText } from "./fill-record";
+import { ownHost, ownHostBytes } from "./host-objects";
 import { get, set } from "../batch-row";
 
 /** Of a record's state word: the state, that it came again, and the flags that are its own. */
@@ -104,7 +107,9 @@ function touchRows(job: usize, values: usize, from: u32, end: u32): void {
   for (let entry = from; entry < end; entry++) {
     const value = get(values, entry);
     if (!isRecord(value)) continue;
-    const queue = at8(get(at8(value), RECORD_QUEUE_WORD));
+    const record = at8(value);
+    if ((get(record, RECORD_STATE_WORD) & RECORD_LONE) !== 0) continue;
+    const queue = at8(get(record, RECORD_QUEUE_WORD));
     touched += get(at8(get(queue, QUEUE_HOST_WORD)), HOST_HASH_LO_WORD);
   }
   set(job, SNAPSHOT_TOUCHED_WORD, touched);
@@ -129,14 +134,19 @@ function addRecord(job: usize, record: usize, handle: u32): bool {
   const padded = (length + 3) & ~3;
   if (padded > <u32>SNAPSHOT_TEXT_BYTES - used) return false;
   const row = get(job, SNAPSHOT_RECORDS_WORD);
+  const isLone = (state & RECORD_LONE) !== 0;
+  const own = isLone ? ownHost(record) : 0;
   const queue = at8(get(record, RECORD_QUEUE_WORD));
-  const host = at8(get(queue, QUEUE_HOST_WORD));
-  const rule = get(at8(get(queue, QUEUE_RULE_WORD)), RULE_QUEUE_INDEX_WORD);
+  const ruleQueue = isLone ? queue : at8(get(queue, QUEUE_RULE_WORD));
+  const rule = get(ruleQueue, RULE_QUEUE_INDEX_WORD);
   const hashes = <usize>get(job, SNAPSHOT_RECORD_HASHES_WORD) + ((<usize>row) << 4);
   store<u64>(hashes, load<u64>(record, RECORD_HASH_LO_WORD << 2));
-  store<u64>(hashes, load<u64>(host, HOST_HASH_LO_WORD << 2), 8);
+  const hostHash = isLone
+    ? load<u64>(own, NAMED_HASH_WORD << 2)
+    : load<u64>(at8(get(queue, QUEUE_HOST_WORD)), HOST_HASH_LO_WORD << 2);
+  store<u64>(hashes, hostHash, 8);
   const doubles = <usize>get(job, SNAPSHOT_DOUBLES_WORD) + <usize>row * 24;
-  store<u64>(doubles, load<u64>(record, ITEM_KEY_WORD << 2));
+  store<u64>(doubles, isLone ? load<u64>(own) : load<u64>(record, ITEM_KEY_WORD << 2));
   store<u64>(doubles, load<u64>(record, RECORD_PRIORITY_WORD << 2), 8);
   store<f64>(doubles, 0, 16);
   const words = <usize>get(job, SNAPSHOT_WORDS_WORD) + ((<usize>row) << 4);
@@ -160,7 +170,7 @@ function textOf(record: usize, state: u32): usize {
   let text = record + RECORD_HEAD_BYTES;
   if ((state & (RECORD_FLAG_PARENT << 8)) !== 0) text += 4;
   if ((state & (RECORD_FLAG_BLOB << 8)) !== 0) text += 4;
-  return text;
+  return text + ownHostBytes(record);
 }
 
 /** It has more than words of its own: a parent, a blob, or a due time that a heap keeps. */

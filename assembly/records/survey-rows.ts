@@ -80,7 +80,7 @@ export function surveyRows(job: usize): void {
     <usize>get(job, MAKE_HOST_SLOTS_WORD),
   );
   set(job, MAKE_FRESH_WORD, fresh < 0 ? MAKE_FRESH_UNKNOWN : 0);
-  if (fresh > 0) listHosts(job);
+  if (fresh >= 0) listHosts(job);
 }
 
 /** Gives every row its code, and notes those that the owner looks at. The misses of their records overlap. */

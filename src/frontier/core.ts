@@ -34,7 +34,7 @@ import {
   RULE_QUEUE_FLAGS_WORD,
   RULE_QUEUE_INDEX_WORD,
 } from "../structures/hosts/host-table.ts";
-import { recordQueue } from "../structures/records/record.ts";
+import { isLone, recordQueue } from "../structures/records/record.ts";
 import { type Store, word } from "../structures/store.ts";
 import type { FrontierPolicy, GroupBy } from "./rules/rule-policy.ts";
 import type { HandOut } from "./scheduling/hand-out.ts";
@@ -229,14 +229,14 @@ export function ruleOfId({ active, orders }: Core, id: string): RuleState | unde
 
 /** The rule of a record. @hot */
 export function ruleOf(core: Core, record: number): RuleState {
-  return core.sole ?? ruleOfQueue(core, recordQueue(core.store, record));
+  return core.sole ?? ruleAt(core, ruleQueueOf(core, record));
 }
 
 /** The rule queue under which a record stands. @hot */
 export function ruleQueueOf({ sole, store }: Core, record: number): number {
-  return sole === undefined
-    ? word(store, recordQueue(store, record), QUEUE_RULE_WORD)
-    : sole.handle;
+  if (sole !== undefined) return sole.handle;
+  const queue = recordQueue(store, record);
+  return isLone(store, record) ? queue : word(store, queue, QUEUE_RULE_WORD);
 }
 
 /** RULE_* of a rule queue. @hot */

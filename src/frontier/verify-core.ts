@@ -2,6 +2,7 @@
 import { assert } from "../base/assert.ts";
 import { verifyEpochs } from "../structures/seen/epoch-table.ts";
 import { heapCount, verifyHeap } from "../structures/ordering/heap.ts";
+import { loneHash, loneSequence, loneText, recordOfLone } from "../structures/hosts/lone-host.ts";
 import {
   timelineCount,
   timelineHas,
@@ -21,6 +22,8 @@ import {
   QUEUE_RANKS_WORD,
   RULE_QUEUE_RANKS_WORD,
   verifyHosts,
+  hostLook,
+  isHashOf,
 } from "../structures/hosts/host-table.ts";
 import { verifyLane } from "../structures/ordering/lane.ts";
 import { ranksBest, verifyRanks } from "../structures/ordering/ranks.ts";
@@ -32,6 +35,8 @@ import {
   RECORD_WAITING,
   recordPlace,
   recordState,
+  recordKey,
+  recordQueue,
 } from "../structures/records/record.ts";
 import { verifyStore, word } from "../structures/store.ts";
 import { type Core, type RuleState, ruleOf, ruleOfQueue } from "./core.ts";
@@ -137,10 +142,16 @@ function verifyStates(core: Core, name: RecordState, state: number, count: numbe
 function verifyLive(core: Core): void {
   const live = new Map<number, number>();
   const noted = listRecords(core, new Set(["pending", "waiting", "leased", "failed", "done"]));
+  let lone = 0;
   for (let index = 0; index < noted.count; index++) {
-    const host = hostOf(core, noted.handles[index] as number);
-    live.set(host, (live.get(host) ?? 0) + 1);
+    const record = noted.handles[index] as number;
+    const host = hostOf(core, record);
+    if (host === 0) {
+      verifyLone(core, record);
+      lone++;
+    } else live.set(host, (live.get(host) ?? 0) + 1);
   }
+  assert(lone === core.hosts.lone, "lone hosts are counted");
   countSpilled(core, live, (record) => hostOf(core, record), false);
   const leased = new Map<number, number>();
   for (const record of timelineItems(core.deadlines)) {
@@ -155,6 +166,17 @@ function verifyLive(core: Core): void {
     live.delete(host);
   }
   assert(live.size === 0, "a host with records is busy");
+}
+
+/** A lone record is pending, the index has it for its host, and its key is a turn before the first lease. */
+function verifyLone({ hosts, rules, store }: Core, record: number): void {
+  const { lo, hi } = loneHash(store, record);
+  assert(recordState(store, record) === RECORD_PENDING, "a lone record is pending");
+  assert(recordOfLone(hostLook(hosts, lo, hi)) === record, "the index has a lone record");
+  assert(isHashOf(hosts, Buffer.from(loneText(store, record)), lo, hi), "its name");
+  assert(recordKey(store, record) < 0 && loneSequence(store, record) > 0, "its key is a turn");
+  const rule = rules.find(({ handle }) => handle === recordQueue(store, record));
+  assert(rule?.policy.isPolite === true, "a lone record is under a rule with politeness");
 }
 
 /** A host stands in the clock heap, or its queues in their rule's ranks, or neither, as its state asks. */

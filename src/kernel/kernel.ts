@@ -64,8 +64,11 @@ interface KernelExports {
   makeBatch(job: number): number;
   /** Writes verdicts of known rows, sizes of records and new hosts of a marked batch to its job (assembly/records/survey-rows.ts). */
   surveyRows(job: number): void;
-  /** Lists the rows whose hosts are new (assembly/records/make-hosts.ts). */
+  /** Lists the rows whose hosts are new, and makes listed ones (assembly/records/make-hosts.ts). */
   listHosts(job: number): void;
+  makeHosts(job: number, count: number): void;
+  /** Lists the lone records among the next items of a rule for makeHosts (assembly/records/lone-records.ts); returns how many. */
+  listNextLones(job: number, rule: number, most: number): number;
   /**
    * Appends sorted records to their lanes (assembly/records/place-records.ts). Returns the index of the first that the owner has to place,
    * or the count.
@@ -85,6 +88,9 @@ interface KernelExports {
   /** Hands out plain records; returns how many. */
   leaseRecords(job: number, max: number): number;
   leaseShared(job: number, max: number): number;
+  /** Lists lone records that go next (assembly/records/lease-lones.ts); returns how many. `leaseLones` hands the first of them out. */
+  listLones(job: number, max: number): number;
+  leaseLones(job: number, count: number): void;
   copyBatch(jobs: number, count: number): void;
   /** Reads the memory that the ends of records will need, all at once. The result has no meaning. */
   touchRecords(table: number, handles: number, count: number): number;

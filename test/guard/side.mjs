@@ -137,11 +137,9 @@ export class Side {
     }
   }
 
-  /** With a directory the order of records is no promise: it goes by what was spilled when. */
+  /** The order of `records()` is no promise: it goes by when hosts were made, and with a directory by what was spilled. */
   #listed(records) {
-    const list = [...records].map((one) => this.reader.plain(one));
-    if (!this.isDurable) return list;
-    return list.map((one) => JSON.stringify(one)).sort();
+    return [...records].map((one) => JSON.stringify(this.reader.plain(one))).sort();
   }
 
   #steer(operation, given) {

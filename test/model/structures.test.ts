@@ -151,8 +151,35 @@ const BROKEN: Array<[string, Program, Edit]> = [
     programs.runLaneProgram,
     {
       file: "structures/ordering/lane",
-      find: "if (key > (f64[tail + ITEM_KEY_FIELD] as number)) {",
-      put: "if (key >= (f64[tail + ITEM_KEY_FIELD] as number) - 2) {",
+      find: "tail === 0 || key > (f64[tail + ITEM_KEY_FIELD] as number)",
+      put: "tail === 0 || key >= (f64[tail + ITEM_KEY_FIELD] as number) - 2",
+    },
+  ],
+  [
+    "lane: the last item below zero is removed, and stays it",
+    programs.runLaneProgram,
+    {
+      file: "structures/ordering/lane",
+      find: "if (u32[at + LANE_BELOW_WORD] === item) u32[at + LANE_BELOW_WORD] = previous;",
+      put: "",
+    },
+  ],
+  [
+    "lane: what comes behind the last item below zero is put before it",
+    programs.runLaneProgram,
+    {
+      file: "structures/ordering/lane",
+      find: "if (key < 0 && key > (f64[below + ITEM_KEY_FIELD] as number)) {",
+      put: "if (key < 0) {",
+    },
+  ],
+  [
+    "lane: the last item below zero is replaced, and stays it",
+    programs.runLaneProgram,
+    {
+      file: "structures/ordering/lane",
+      find: "if (u32[lane * 2 + LANE_BELOW_WORD] === item) u32[lane * 2 + LANE_BELOW_WORD] = other;",
+      put: "",
     },
   ],
   [

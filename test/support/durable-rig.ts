@@ -30,6 +30,7 @@ import {
 } from "../../src/structures/table/table-walk.ts";
 import { dueOf } from "../../src/persistence/journal/entry-fields.ts";
 import { epochEach, epochName, epochNext } from "../../src/structures/seen/epoch-table.ts";
+import { loneText, orderKeyOf } from "../../src/structures/hosts/lone-host.ts";
 import * as host from "../../src/structures/hosts/host-table.ts";
 import * as record from "../../src/structures/records/record.ts";
 import { seenFind } from "../../src/structures/seen/seen-set.ts";
@@ -190,7 +191,7 @@ function recordsOf(core: Core): Array<Record<string, unknown>> {
       url: recordUrl(core.scratch, one),
       state: state === record.RECORD_LEASED ? PENDING : state,
       sequence: sequenceOf(core, one),
-      key: record.recordKey(store, one),
+      key: orderKeyOf(store, one),
       priority: record.recordPriority(store, one),
       attempt: record.recordAttempt(store, one),
       deliveries: record.recordDeliveries(store, one),
@@ -199,7 +200,9 @@ function recordsOf(core: Core): Array<Record<string, unknown>> {
       due: dueOf(core, one),
       again: record.isRecordAgain(store, one),
       period: blob === 0 ? 0 : record.blobPeriod(store, blob),
-      unit: host.hostName(store, hostOf(core, one)),
+      unit: record.isLone(store, one)
+        ? loneText(store, one)
+        : host.hostName(store, hostOf(core, one)),
       blob: blob === 0 ? "" : Buffer.from(record.blobBytes(store, blob)).toString("hex"),
       maxAttempts: blob === 0 ? 0 : record.blobMaxAttempts(store, blob),
       parent: parent === 0 ? "" : record.parentFingerprint(store, parent),
@@ -236,6 +239,15 @@ function hostsOf(core: Core, hasIdle: boolean): Record<string, unknown> {
   for (let one = host.hostNextIdle(hosts, 0); one !== 0; one = host.hostNextIdle(hosts, one)) {
     const isJournaled = (word(store, one, host.HOST_FLAGS_WORD) & host.HOST_MARKED) !== 0;
     if (isJournaled || hasIdle) view(one);
+  }
+  const noted = listRecords(core, new Set(["pending"]));
+  for (const one of noted.handles.subarray(0, noted.count)) {
+    if (!record.isLone(store, one)) continue;
+    // As new but for its turn.
+    views[loneText(store, one)] = {
+      ...{ turn: record.recordKey(store, one), readyAt: 0, blockUntil: 0, delay: -1, adaptive: -1 },
+      ...{ bytes: 0, limit: 0, failures: 0, admitted: 0, address: undefined, flags: 0 },
+    };
   }
   return Object.fromEntries(Object.entries(views).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -31,6 +31,8 @@ export function performCommand(side: Side, command: Command, picked: readonly nu
     }
     case "pushMany":
       return pushed(frontier.pushMany(command.urls, { priority: command.priority }));
+    case "pushUrls":
+      return pushed(frontier.pushMany(command.urls));
     case "put": {
       const { dueInMs, data } = command;
       return frontier.put(command.request, {

@@ -15,6 +15,7 @@ import type {
 export type Command =
   | { do: "push"; request: SyncRequest; dueInMs?: number }
   | { do: "pushMany"; urls: string[]; priority: number }
+  | { do: "pushUrls"; urls: string[] }
   | { do: "put"; request: SyncRequest; dueInMs?: number; data?: string }
   | { do: "poll" }
   | { do: "pollMany" | "peek"; max: number }
@@ -52,6 +53,8 @@ export interface ProgramSize {
 
 export const SMALL: ProgramSize = { domains: 2, pages: 7, batch: 6 };
 export const LARGE: ProgramSize = { domains: 12, pages: 60, batch: 60 };
+/** Almost as many hosts as URLs. */
+export const BROAD: ProgramSize = { domains: 40, pages: 2, batch: 24 };
 
 const optional = { noNullPrototype: true } as const;
 const smallMs = fc.constantFrom(0, 1, 3, 5, 10, 20, 50);
@@ -130,11 +133,23 @@ export function commandsOf(size: ProgramSize): fc.Arbitrary<Command> {
   );
 }
 
+/** The same, with many batches of URLs and nothing more. */
+export function broadCommandsOf(size: ProgramSize): fc.Arbitrary<Command> {
+  const urls = fc.array(urlsOf(size), { maxLength: size.batch, size: "max" });
+  return fc.oneof(
+    { weight: 3, arbitrary: commandsOf(size) },
+    { weight: 1, arbitrary: command<Of<"pushUrls">>("pushUrls", { urls }) },
+  );
+}
+
 /** The same, with swaps of the rules. */
-export function ruleCommandsOf(size: ProgramSize): fc.Arbitrary<Command> {
+export function ruleCommandsOf(
+  size: ProgramSize,
+  commands = commandsOf(size),
+): fc.Arbitrary<Command> {
   const rules = rulesOf(hostsOf(size));
   return fc.oneof(
-    { weight: 25, arbitrary: commandsOf(size) },
+    { weight: 25, arbitrary: commands },
     { weight: 1, arbitrary: command<Of<"setRules">>("setRules", { rules }) },
   );
 }

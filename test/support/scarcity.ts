@@ -9,6 +9,11 @@
  * An allocation is an object of the arena, a page or a run of pages, or the promise of a step's room; a promised allocation is not refused.
  * After a refusal either all later ones in the call are refused too, or none is.
  */
+import { listRecords } from "../../src/frontier/records/record-walk.ts";
+import { LANE_BYTES } from "../../src/layout/ordering/lane.ts";
+import { HOST_SIZE_BYTES, QUEUE_SIZE_BYTES } from "../../src/layout/records/host.ts";
+import { loneName } from "../../src/structures/hosts/lone-host.ts";
+import { isLone } from "../../src/structures/records/record.ts";
 import { isMemoryFull } from "../../src/base/errors.ts";
 import { createVirtualClock } from "../../src/base/clock.ts";
 import { coreOf, verifyFrontier } from "../../src/engine/api/verify-frontier.ts";
@@ -135,7 +140,7 @@ function perform(play: Play, command: Command, picked: readonly number[]): void 
       same("answer", JSON.stringify(performCommand(model, { ...left, found }, picked)), kept);
       return;
     }
-    if (left.do !== "pushMany") throw new Error(`${left.do}: rows`);
+    if (left.do !== "pushMany" && left.do !== "pushUrls") throw new Error(`${left.do}: rows`);
     const { urls } = left;
     const admitted = urls.filter((_, row) => !full.includes(row));
     const asked = { ...left, urls: admitted };
@@ -271,7 +276,7 @@ type Pushed = Omit<SyncPushResult, "verdict"> & {
 };
 
 function isPush(command: Command): boolean {
-  return ["push", "pushMany", "put", "done", "redirect"].includes(command.do);
+  return ["push", "pushMany", "pushUrls", "put", "done", "redirect"].includes(command.do);
 }
 
 /** Rows that found no memory. */
@@ -310,9 +315,18 @@ function endsLeases(command: Command): boolean {
   return ["done", "doneMany", "retry", "fail", "release"].includes(command.do);
 }
 
-/** Bytes of records, hosts and everything attached to them. */
+/** Bytes of records, hosts and everything attached to them, as they are once all lone hosts are made: a call may make one before it is refused. */
 function objectBytes({ frontier }: Side): number {
-  return arenaUsedBytes(coreOf(frontier as unknown as Frontier).store.arena);
+  const core = coreOf(frontier as unknown as Frontier);
+  const { store } = core;
+  let bytes = arenaUsedBytes(store.arena);
+  const { handles, count } = listRecords(core, new Set(["pending"]));
+  for (const record of handles.subarray(0, count)) {
+    if (!isLone(store, record)) continue;
+    const name = loneName(store, record).bytes;
+    bytes += HOST_SIZE_BYTES + QUEUE_SIZE_BYTES + LANE_BYTES + ((name + 7) & ~7);
+  }
+  return bytes;
 }
 
 /** Everything that is counted except requests, of which some came several times. */

@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import type { Random } from "../../src/base/random.ts";
 import type { Arena } from "../../src/memory/arena.ts";
 import type { Region } from "../../src/memory/region.ts";
+import { LANE_BYTES } from "../../src/layout/ordering/lane.ts";
 import { arenaBytes, arenaRoundedBytes } from "./arena-sizes.ts";
 import { createFakeMemory } from "./fake-memory.ts";
 import type { StructuresApi } from "./structures-api.ts";
@@ -154,7 +155,7 @@ export function runTreapProgram(api: StructuresApi, random: Random, commands: nu
 export function runLaneProgram(api: StructuresApi, random: Random, commands: number): void {
   const region = api.createRegion(createFakeMemory(32));
   const arena = api.createArena(region);
-  const lane = api.arenaTake(arena, 40);
+  const lane = api.arenaTake(arena, LANE_BYTES);
   api.laneInit(region, lane, -7);
   const cursor = api.createLaneCursor();
   const model: Entry[] = [];
@@ -168,8 +169,21 @@ export function runLaneProgram(api: StructuresApi, random: Random, commands: num
   for (let command = 0; command < commands; command++) {
     const choice = random.below(10);
     if (choice < 4) {
-      const key = random.below(6) === 0 ? -++serial : ++serial;
+      serial++;
+      // Two orders that rise, on both sides of zero, and one that falls.
+      const key = [serial, serial, serial, serial - 1e9, serial - 1e9, -serial][
+        random.below(6)
+      ] as number;
       insert({ item: api.arenaTake(arena, ITEM_BYTES), key, tie: 0 });
+    } else if (choice === 4 && model.length > 0 && random.below(2) === 0) {
+      // Another item stands in the place of one.
+      const entry = model[random.below(model.length)] as Entry;
+      const item = api.arenaTake(arena, ITEM_BYTES);
+      region.views.f64[item + 1] = entry.key;
+      api.laneReplace(region, lane, entry.item, item);
+      assert.equal(region.views.u32[entry.item * 2 + 4], 0, "stands nowhere");
+      api.arenaGive(arena, entry.item, ITEM_BYTES);
+      model[model.indexOf(entry)] = { ...entry, item };
     } else if (choice < 6 && away.length > 0) {
       // A removed entry returns to its old place.
       insert(away.splice(random.below(away.length), 1)[0] as Entry);
@@ -241,7 +255,7 @@ export function runRanksProgram(api: StructuresApi, random: Random, commands: nu
     }
     assert.equal(api.verifyRanks(arena, root()), count);
     verifyRanksOrder(api, arena, root(), model);
-    const used = ballast.length * PAGE + count * ITEM_BYTES + model.size * 40 + 64;
+    const used = ballast.length * PAGE + count * ITEM_BYTES + model.size * LANE_BYTES + 64;
     assert.equal(api.arenaUsedBytes(arena), used, "nothing is kept for a lane that is gone");
   }
 }

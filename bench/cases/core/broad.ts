@@ -11,6 +11,8 @@
  * Estimate, made before: a new host is a name, a host, a queue, a lane, an index entry and a clock, some 300 bytes and ten lines written: 600 ns a
  * push in memory, against some 2.5 µs of plain's objects at 10⁶. To disk a host is 200 bytes packed, checksummed and written, 400 ns, and as much to come
  * back: pushes 1 to 1.5 µs, polls 2 µs. Resident: 300 bytes a host in memory; on disk 20 and the bound.
+ * Since a host of one record is that record (decision 0019): one object of three lines a new host, 350 ns a push; the host is made at the poll, 200 ns
+ * more. Resident: 105 bytes and the URL. To disk one object less is read and freed for each of four: pushes 0.8 µs.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -30,8 +30,7 @@ import {
   retry,
 } from "../../frontier/leases/leases.ts";
 import { evictAfter } from "../../frontier/politeness/host-eviction.ts";
-import { endMany, leaseMany } from "../../frontier/leases/bulk-leases.ts";
-import { leasedAt } from "../../structures/records/lease-batch.ts";
+import { endMany, leaseMany, openNext } from "../../frontier/leases/bulk-leases.ts";
 import type { Outcome } from "../../frontier/rules/rule-policy.ts";
 import { peekRecords } from "../../frontier/scheduling/peek.ts";
 import { touchNext } from "../../frontier/scheduling/schedule.ts";
@@ -146,20 +145,14 @@ export class LeaseService implements LeaseActions {
 
   /** Leases up to `end` as far as the kernel can hand them out; how many. */
   #takeMany(core: Core, leases: RecordLease[], end: number, nowMs: SteppedMs): number {
-    const made = leaseMany(core, nowMs, end - leases.length);
-    const sequence = core.leaseSequence - made + 1;
-    for (let index = 0; index < made; index++) {
-      const lease = new RecordLease(this);
-      lease.record = leasedAt(core.scratch, index);
-      lease.sequence = sequence + index;
-      leases.push(lease);
-    }
-    return made;
+    const make = (): RecordLease => new RecordLease(this);
+    return leaseMany(core, nowMs, end - leases.length, { leases, make });
   }
 
   /** The next leases one by one, a few of them; false: no more may go. Throws the error of memory or disk where there are none yet. */
   #takeNext(core: Core, leases: RecordLease[], end: number, nowMs: SteppedMs): boolean {
     const count = Math.min(TOUCHED_RULES, end - leases.length);
+    openNext(core, count);
     touchNext(core, count);
     try {
       for (let index = 0; index < count; index++) {

@@ -33,6 +33,7 @@ export function countLanes(core: Core): number {
       isMore ||= !standsAlone(core, rule);
     }
   }
+  lanes += hosts.lone; // each has its priority to itself
   if (!isMore) return lanes;
   const apart = new Map<number, Set<number>>();
   for (let host = hostNextBusy(hosts, 0); host !== 0; host = hostNextBusy(hosts, host)) {

@@ -241,6 +241,7 @@ function holdOf(
     return dueAt === NEVER_MS ? {} : { heldBy: "every", dueAt };
   }
   const host = hostOf(core, record);
+  if (host === 0) return freeUnless(core, status, nowMs); // a host that was never visited
   const clockMs = hostHold(core, host);
   if (state === RECORD_WAITING) {
     return { heldBy: "notBefore", dueAt: Math.max(heapKeyOf(core.waiting, record), clockMs) };
@@ -256,6 +257,15 @@ function holdOf(
   const groupMs = groupClock(core, host, rule);
   if (groupMs > nowMs) return { heldBy: "group", dueAt: groupMs };
   if (isGroupFull(core, host, rule)) return { heldBy: "group" };
+  return freeUnless(core, status, nowMs);
+}
+
+/** What keeps a record back whose host may go. */
+function freeUnless(
+  core: Core,
+  status: FrontierStatus,
+  nowMs: number,
+): Pick<Explanation, "heldBy" | "dueAt"> {
   if (status === "paused" || status === "draining") return { heldBy: "paused" };
   if (core.counters.leased >= core.limits.maxLeases) return { heldBy: "maxLeases" };
   return { dueAt: nowMs };

@@ -18,12 +18,14 @@
  *   I2  Identities marked = records made with an identity.
  *   I3  A shallower sighting lowers the depth of a record that still has its visit before it.
  */
-import { TABLE_NEW, TABLE_SKIP, tableRemove } from "../../structures/table/fingerprint-table.ts";
+import { TABLE_NEW, TABLE_SKIP } from "../../structures/table/fingerprint-table.ts";
+import { isClaimed, makeRowHost } from "../../structures/records/host-batch.ts";
+import { isHandle, isLoneHost, recordOfLone } from "../../structures/hosts/lone-host.ts";
 import {
   hostLook,
-  hostMake,
   hostUnmake,
   isSpilledHost,
+  openLone,
   RULE_QUEUE_INDEX_WORD,
 } from "../../structures/hosts/host-table.ts";
 import {
@@ -185,7 +187,7 @@ function unmakeHosts(core: Core, { rows, count }: BatchAdmission, joined: number
     if (wordAt(store, values + row) !== TABLE_NEW) continue;
     const hash = (hostHashesOffset(rows) >> 2) + row * 2;
     const host = hostLook(hosts, wordAt(store, hash), wordAt(store, hash + 1));
-    if (host !== 0 && !isSpilledHost(host)) hostUnmake(hosts, host, joined);
+    if (host !== 0 && isHandle(host)) hostUnmake(hosts, host, joined);
   }
 }
 
@@ -288,15 +290,15 @@ function addPlain(core: Core, intake: BatchAdmission, row: number, epoch: string
 function hostOfRow(core: Core, rows: Rows, row: number): number {
   const { hosts, scratch, store } = core;
   const value = wordAt(store, (scratch.hostValues >> 2) + row);
-  if (value < TABLE_SKIP) return value;
+  if (isHandle(value)) return value;
   const hash = (hostHashesOffset(rows) >> 2) + row * 2;
   const lo = wordAt(store, hash);
   const hi = wordAt(store, hash + 1);
+  if (isClaimed(value)) {
+    return makeRowHost(hosts, scratch, { row, name: rowHost(rows, row), lo, hi });
+  }
   // An earlier row made it, or could not; or there is no memory for the new hosts of this batch.
-  if (value !== TABLE_NEW) return hostLook(hosts, lo, hi);
-  const slot = wordAt(store, (scratch.hostSlots >> 2) + row);
-  const host = hostMake(hosts, rowHost(rows, row), lo, hi);
-  setWordAt(store, slot >> 2, host);
-  if (host === 0) tableRemove(hosts.index, lo, hi); // takes the claim back
-  return host;
+  const now = hostLook(hosts, lo, hi);
+  if (!isLoneHost(now)) return now;
+  return hasRoom(core) ? openLone(hosts, recordOfLone(now)) : 0;
 }

@@ -7,6 +7,8 @@
  *                     that was not steered; the exact table keeps the last word
  *   log               has each hand-out after it and each end before it, as the records stand
  *
+ *   lone          records that stand for hosts which were never visited, under the one rule there is (structures/records/lone-batch.ts)
+ *
  *   one rule      its best lane ─▶ kernel, as many as there are
  *   several       shares: charge the next turns ─▶ their rule queues ─▶ kernel, one each ─▶ take back what it could not
  */
@@ -29,6 +31,7 @@ import {
   RULE_AGAIN,
   RULE_BACKOFF,
   RULE_GONE,
+  RULE_LONE,
   RULE_POLITE,
   RULE_QUEUE_FLAGS_WORD,
   RULE_QUEUE_RANKS_WORD,
@@ -46,12 +49,16 @@ import {
 import { scratchTouch } from "../../structures/records/kernel-scratch.ts";
 import { type Store, word } from "../../structures/store.ts";
 import { timelineHolds, timelineRemove } from "../../structures/ordering/timeline.ts";
-import { type Core, ruleFlags, type SteppedMs } from "../core.ts";
+import { type Core, ruleFlags, type RuleState, type SteppedMs } from "../core.ts";
 import { countLate, finish, isLive } from "./leases.ts";
 import type { HandOut } from "../scheduling/hand-out.ts";
 import { countLeaseTime } from "./lease-times.ts";
 import { holdRoom, leasesThatFit, releaseHeldRoom } from "../records/memory-reserve.ts";
 import { sharesCharge, sharesReturn, sharesTurns, TURNS_MAX } from "../scheduling/rule-shares.ts";
+import { logClock } from "../scheduling/schedule.ts";
+import { firstDelay } from "../politeness/host-clock.ts";
+import { leaseLones, listLones, LONES_MAX } from "../../structures/records/lone-batch.ts";
+import { openNextLones } from "../../structures/records/record-batch.ts";
 import { laneBound } from "../scheduling/spill-control.ts";
 import { finishedWord } from "../records/transitions.ts";
 import { announce, bookRule, bookTotal, LEDGER } from "../records/ledger.ts";
@@ -69,14 +76,47 @@ function isPlainCore(core: Core): boolean {
   return sole === undefined || (ruleFlags(core, sole.handle) & NOT_PLAIN) === 0;
 }
 
-/**
- * Leases the next plain records, at most `max`, and returns how many. Their handles are at `leasedAt`; the last sequence is the
- * core's. @hot
- */
-export function leaseMany(core: Core, nowMs: SteppedMs, max: number): number {
-  const { counters, deadlines, leaseSequence, limits, scratch, shares, sole, store } = core;
-  if (core.sink.wants.leased || !isPlainCore(core)) return 0;
-  const room = leasesThatFit(core, Math.min(max, limits.maxLeases - counters.leased));
+/** Leases the next records as far as the kernel can hand them out, at most `max`, and adds them to `leases`; how many. @hot */
+export function leaseMany<T extends HandOut>(
+  core: Core,
+  nowMs: SteppedMs,
+  max: number,
+  { leases, make }: { leases: T[]; make: () => T },
+): number {
+  if (core.sink.wants.leased) return 0;
+  const before = core.leaseSequence;
+  const most = Math.min(max, core.limits.maxLeases - core.counters.leased);
+  if (isPlainCore(core)) {
+    const made = leasePlain(core, nowMs, most);
+    for (let index = 0; index < made; index++) leases.push(handOutAt(core, make(), index, before));
+    return made;
+  }
+  if (!isLoneCore(core)) return 0;
+  const readyAt = nowMs + firstDelay(core.sole.policy);
+  const made = leaseLoneHosts(core, core.sole, nowMs, most);
+  for (let index = 0; index < made; index++) {
+    const lease = handOutAt(core, make(), index, before);
+    lease.turnBefore = turnsBefore[index] as number;
+    lease.readyAtSet = readyAt;
+    leases.push(lease);
+  }
+  return made;
+}
+
+/** The turns that the hosts of lone records had. */
+const turnsBefore = new Float64Array(LONES_MAX);
+
+/** Fills in the hand-out of the record that the kernel leased at `index`. @hot */
+function handOutAt<T extends HandOut>(core: Core, lease: T, index: number, before: number): T {
+  lease.record = leasedAt(core.scratch, index);
+  lease.sequence = before + index + 1;
+  return lease;
+}
+
+/** Leases the next plain records; how many. Their handles are at `leasedAt`; the last sequence is the core's. @hot */
+function leasePlain(core: Core, nowMs: SteppedMs, most: number): number {
+  const { deadlines, leaseSequence, limits, scratch, shares, sole, store } = core;
+  const room = leasesThatFit(core, most);
   if (room === 0) return 0;
   const deadlineMs = nowMs + limits.leaseMs;
   if (sole === undefined) return leaseByTurns(core, deadlineMs, room);
@@ -90,6 +130,45 @@ export function leaseMany(core: Core, nowMs: SteppedMs, max: number): number {
   countLeased(core, made);
   bookRule(core, LEDGER.lease, RECORD_PENDING, sole.handle, made);
   for (let index = 0; index < made; index++) sharesCharge(shares, sole.index);
+  return made;
+}
+
+/** Whether the one rule there is has lone records, and nothing above a host is looked at. @hot */
+function isLoneCore(core: Core): core is Core & { sole: RuleState } {
+  const { groupKinds, hosts, sole } = core;
+  if (sole === undefined || hosts.lone === 0 || groupKinds.length > 0) return false;
+  return (ruleFlags(core, sole.handle) & (RULE_LONE | RULE_GONE)) === RULE_LONE;
+}
+
+/** Makes the hosts of lone records among the next `count` to be handed out one by one, so that their cache misses overlap. @hot */
+export function openNext(core: Core, count: number): void {
+  if (!isLoneCore(core) || count < TOUCHED_MIN) return;
+  const room = leasesThatFit(core, count, LONE_BYTES);
+  if (room > 0) openNextLones(core.scratch, core.hosts, core.sole.handle, room);
+}
+
+/** What a lone record takes besides when it is handed out: its host, a queue and a name. */
+const LONE_BYTES = 512;
+
+/** Leases the lone records that go next, with their hosts; how many. */
+function leaseLoneHosts(core: Core, rule: RuleState, nowMs: SteppedMs, most: number): number {
+  const { deadlines, hosts, leaseSequence, limits, scratch, shares, store } = core;
+  const lane = ranksBest(store.arena, word(store, rule.handle, RULE_QUEUE_RANKS_WORD));
+  const room = lane === 0 ? 0 : leasesThatFit(core, Math.min(most, LONES_MAX), LONE_BYTES);
+  if (room === 0) return 0;
+  const bound = laneBound(core, lane, false);
+  const places = leaseRoom(scratch, deadlines, nowMs + limits.leaseMs, leaseSequence, room);
+  if (places === 0) return 0;
+  const made = listLones(scratch, hosts, places, { rule: rule.handle, bound });
+  const turns = turnsBefore;
+  const readyAt = nowMs + firstDelay(rule.policy);
+  if (made === 0 || !leaseLones(scratch, { hosts, deadlines }, made, { readyAt, turns })) return 0;
+  countLeased(core, made);
+  bookRule(core, LEDGER.lease, RECORD_PENDING, rule.handle, made);
+  for (let index = 0; index < made; index++) {
+    sharesCharge(shares, rule.index);
+    logClock(core, leasedAt(scratch, index));
+  }
   return made;
 }
 

@@ -68,7 +68,7 @@ export function hostDelay(core: Core, host: number, policy: FrontierPolicy): num
 }
 
 /** The gap of a host of which nothing is known yet. */
-function firstDelay({ delayMs, adaptive }: FrontierPolicy): number {
+export function firstDelay({ delayMs, adaptive }: FrontierPolicy): number {
   if (adaptive === undefined) return delayMs;
   return Math.min(Math.max(delayMs, adaptive.minMs), adaptive.maxMs);
 }

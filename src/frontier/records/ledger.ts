@@ -26,6 +26,7 @@ import {
   RECORD_PENDING,
   RECORD_RESTING,
   RECORD_WAITING,
+  isLone,
   recordQueue,
   recordState,
   setRecordState,
@@ -443,7 +444,7 @@ function step(store: Store, rule: number, at: number, by: number): void {
 
 /** @hot */
 function ruleQueue({ sole, store }: Core, record: number): number {
-  return sole === undefined
-    ? word(store, recordQueue(store, record), QUEUE_RULE_WORD)
-    : sole.handle;
+  if (sole !== undefined) return sole.handle;
+  const queue = recordQueue(store, record);
+  return isLone(store, record) ? queue : word(store, queue, QUEUE_RULE_WORD);
 }

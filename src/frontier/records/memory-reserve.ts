@@ -32,15 +32,15 @@ import type { Core } from "../core.ts";
  */
 const STEP_PAGES = 64;
 /** What the end of a lease takes: a lane of its own, a place among those that wait or rest, and one that a timeline sheds. */
-const LEASE_BYTES = 96;
+const LEASE_BYTES = 104;
 /** What a lease takes at once, beside that: its deadline. */
 const DEADLINE_BYTES = 20;
 /** What a record that waits or rests takes when its time comes: a lane of its own. */
-const WAITING_BYTES = 40;
+const WAITING_BYTES = 48;
 /** What a host takes: a clock, in a line with as many gaps, and a lane for its queue. */
-const HOST_BYTES = 80;
+const HOST_BYTES = 88;
 /** A queue that moves from gate to gate: a lane, and beside it a gate for each kind of group. */
-const LANE_BYTES = 40;
+const LANE_BYTES = 48;
 const GATE_BYTES = 24;
 /** A group in the heap of their clocks. */
 const CLOCK_BYTES = 20;
@@ -95,10 +95,10 @@ export function needSpare(core: Core): void {
   if (!hasSpare(core)) throw memoryFull();
 }
 
-/** How many of `most` leases may be made: each of them owes its end. @hot */
-export function leasesThatFit(core: Core, most: number): number {
+/** How many of `most` leases may be made, each of which takes so many bytes more: each of them owes its end. @hot */
+export function leasesThatFit(core: Core, most: number, bytes = 0): number {
   const left = storeLeft(core.store) - stepPages(core, 0) - owedPages(core);
-  return Math.max(0, Math.min(most, storeFit(left, LEASE_BYTES + DEADLINE_BYTES)));
+  return Math.max(0, Math.min(most, storeFit(left, LEASE_BYTES + DEADLINE_BYTES + bytes)));
 }
 
 /** The answer of a structure that a step enters: there was room, since the step has asked. @hot */

@@ -3,7 +3,7 @@
  *
  *   handles  h0 h1 h2 …      keys  k0 k1 k2 …      count of both
  */
-import { recordKey } from "../../structures/records/record.ts";
+import { orderKeyOf } from "../../structures/hosts/lone-host.ts";
 import type { Store } from "../../structures/store.ts";
 
 export interface RecordList {
@@ -33,6 +33,6 @@ export function appendRecord(store: Store, noted: RecordList, record: number): v
     noted.keys = keys;
   }
   noted.handles[noted.count] = record;
-  noted.keys[noted.count] = recordKey(store, record);
+  noted.keys[noted.count] = orderKeyOf(store, record);
   noted.count++;
 }

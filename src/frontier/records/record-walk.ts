@@ -17,10 +17,11 @@ import {
 } from "../../structures/hosts/host-table.ts";
 import { createLaneCursor, laneOpen, laneStep } from "../../structures/ordering/lane.ts";
 import { ranksBest, ranksNext } from "../../structures/ordering/ranks.ts";
+import { loneText, orderKeyOf } from "../../structures/hosts/lone-host.ts";
 import {
+  isLone,
   RECORD_FLAG_WHOLE,
   recordFlags,
-  recordKey,
   recordQueue,
   recordState,
 } from "../../structures/records/record.ts";
@@ -57,7 +58,7 @@ export function listRecords(core: Core, states: ReadonlySet<RecordState>): Recor
 export function isUnchanged(core: Core, noted: RecordList, index: number, state: number): boolean {
   const record = noted.handles[index] as number;
   if (recordState(core.store, record) !== state) return false;
-  return recordKey(core.store, record) === noted.keys[index];
+  return orderKeyOf(core.store, record) === noted.keys[index];
 }
 
 export function matches(core: Core, record: number, filter: RecordFilter): boolean {
@@ -77,8 +78,11 @@ export function recordHost(core: Core, record: number): string {
 }
 
 /** Name of the politeness unit of a record. */
-function unitName(core: Core, record: number): string {
-  return hostName(core.store, word(core.store, recordQueue(core.store, record), QUEUE_HOST_WORD));
+function unitName({ store }: Core, record: number): string {
+  if (!isLone(store, record)) {
+    return hostName(store, word(store, recordQueue(store, record), QUEUE_HOST_WORD));
+  }
+  return loneText(store, record);
 }
 
 function isOfHost(core: Core, record: number, host: string): boolean {

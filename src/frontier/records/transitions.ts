@@ -44,7 +44,6 @@ import {
   recordFree,
   recordGiveBlob,
   recordHi,
-  recordKey,
   recordLo,
   recordParent,
   recordQueue,
@@ -54,6 +53,7 @@ import {
   setRecordAttempt,
   setRecordDeliveries,
   setRecordKey,
+  isLone,
 } from "../../structures/records/record.ts";
 import { seenFind, seenReplace } from "../../structures/seen/seen-set.ts";
 import { word } from "../../structures/store.ts";
@@ -72,6 +72,7 @@ import {
 } from "./ledger.ts";
 import { finishedValue } from "./finished-word.ts";
 import { countReason } from "./outcome-reasons.ts";
+import { orderKeyOf } from "../../structures/hosts/lone-host.ts";
 import { scheduleRecord, unscheduleRecord } from "../scheduling/schedule.ts";
 
 /** Start requests that go last stand beyond every sequence there can be. */
@@ -325,9 +326,10 @@ export function ownsIdentity(core: Core, record: number): boolean {
   return seenFind(core.seen, recordLo(store, record), recordHi(store, record)) === record;
 }
 
-/** The handle of a record's host. */
-export function hostOf(core: Core, record: number): number {
-  return word(core.store, recordQueue(core.store, record), QUEUE_HOST_WORD);
+/** The handle of a record's host; 0: that of a lone record, which is not made yet. */
+export function hostOf({ store }: Core, record: number): number {
+  if (isLone(store, record)) return 0;
+  return word(store, recordQueue(store, record), QUEUE_HOST_WORD);
 }
 
 /** The record leaves the place of its state, and the row is booked. It stands nowhere then. @hot */
@@ -380,7 +382,7 @@ export function orderKey(core: Core, record: number, sequence: number): number {
 
 /** The sequence behind an order key. */
 export function sequenceOf(core: Core, record: number): number {
-  return sequenceOfKey(recordKey(core.store, record));
+  return sequenceOfKey(orderKeyOf(core.store, record));
 }
 
 /** The sequence in a key, whichever end of its lane it counts from. */

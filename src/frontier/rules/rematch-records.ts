@@ -14,6 +14,7 @@ import {
   hostRelease,
   hostRetain,
   QUEUE_HOST_WORD,
+  openLone,
 } from "../../structures/hosts/host-table.ts";
 import { queueOf } from "../../structures/hosts/host-queue.ts";
 import {
@@ -32,6 +33,7 @@ import {
   recordState,
   setRecordKey,
   setRecordQueue,
+  isLone,
 } from "../../structures/records/record.ts";
 import { recordUrl } from "../../structures/records/kernel-scratch.ts";
 import { seenFind, seenSet } from "../../structures/seen/seen-set.ts";
@@ -59,6 +61,7 @@ export function rematchRecord(
   nowMs: number,
   successors?: Successors,
 ): boolean {
+  if (isLone(core.store, record)) openLone(core.hosts, record);
   const before = recordQueue(core.store, record);
   // Its unit is no sign of its rule, nor of that of others there.
   const shared = core.hasOwnUnits && core.ownUnitOf(record) !== undefined ? undefined : successors;

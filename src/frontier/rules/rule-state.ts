@@ -24,6 +24,7 @@ import {
   RULE_QUEUE_SERVED_WORD,
   RULE_SHARED,
   RULE_START_LAST,
+  RULE_LONE,
 } from "../../structures/hosts/host-table.ts";
 import { float, setFloat, setWord, type Store, word } from "../../structures/store.ts";
 import type { NormalPolicy } from "../../url/keys/key-policy.ts";
@@ -156,6 +157,12 @@ export function flagsOf(policy: FrontierPolicy): number {
     (policy.epoch.kind === "again" ? RULE_AGAIN : 0) |
     (policy.hostBackoff === undefined ? 0 : RULE_BACKOFF) |
     (visitsKey(policy) ? 0 : RULE_PUSHED) |
-    (policy.isPolite && policy.freshGap > 0 ? RULE_SHARED : 0)
+    (policy.isPolite && policy.freshGap > 0 ? RULE_SHARED : 0) |
+    (standsForHost(policy) ? RULE_LONE : 0)
   );
+}
+
+/** Whether the only record of a host that was never visited may stand for it (structures/hosts/lone-host.ts). */
+function standsForHost({ isPolite, groups, freshGap, by }: FrontierPolicy): boolean {
+  return isPolite && groups.length === 0 && freshGap === 0 && by === "host";
 }

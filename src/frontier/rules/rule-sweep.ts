@@ -15,11 +15,12 @@ import {
   QUEUE_NEXT_WORD,
   QUEUE_RANKS_WORD,
   RULE_QUEUE_RANKS_WORD,
+  openLone,
 } from "../../structures/hosts/host-table.ts";
 import { queueFree, queueNextOfRule } from "../../structures/hosts/host-queue.ts";
 import { laneFirst } from "../../structures/ordering/lane.ts";
 import { ranksBest } from "../../structures/ordering/ranks.ts";
-import { recordQueue } from "../../structures/records/record.ts";
+import { recordQueue, isLone } from "../../structures/records/record.ts";
 import { word } from "../../structures/store.ts";
 import { indexRules } from "../../url/matching/rule-matcher.ts";
 import { rematchRecord } from "./rematch-records.ts";
@@ -198,8 +199,12 @@ function emptyRule(core: Core, rule: RuleState, cost: number, nowMs: number): nu
 /** Finds a record its new rule; what that cost, wherever it is kept: a tier never changes order. */
 function rematchNext(core: Core, record: number, nowMs: number): number {
   const { store, sweep } = core;
+  const wasLone = isLone(store, record);
+  if (wasLone) openLone(core.hosts, record);
   const host = word(store, recordQueue(store, record), QUEUE_HOST_WORD);
-  const cost = rematchRecord(core, record, nowMs, sweep?.successors) ? 1 : KNOWN_COST;
+  // A queue that was made now may stand where one was freed whose successor is known.
+  const successors = wasLone ? undefined : sweep?.successors;
+  const cost = rematchRecord(core, record, nowMs, successors) ? 1 : KNOWN_COST;
   // A host that keeps its records was settled.
   return word(store, host, HOST_PENDING_WORD) === 0
     ? cost

@@ -11,7 +11,7 @@ import {
 } from "../../structures/hosts/host-table.ts";
 import { laneFirst } from "../../structures/ordering/lane.ts";
 import { ranksBest } from "../../structures/ordering/ranks.ts";
-import { recordQueue } from "../../structures/records/record.ts";
+import { recordQueue, isLone } from "../../structures/records/record.ts";
 import { word } from "../../structures/store.ts";
 import { timelinePeekKey } from "../../structures/ordering/timeline.ts";
 import { type Core, ruleFlags, ruleOf, type SteppedMs } from "../core.ts";
@@ -86,7 +86,7 @@ function isFirstFree(core: Core): boolean {
   if (lane === 0 || goesOnElsewhere(core, lane) || (flags & RULE_GONE) !== 0) return false;
   const item = laneFirst(store.region, lane);
   if (item === 0) return false;
-  if (isQueue(store, item)) return (flags & RULE_POLITE) !== 0;
+  if (isQueue(store, item) || isLone(store, item)) return (flags & RULE_POLITE) !== 0;
   const host = word(store, recordQueue(store, item), QUEUE_HOST_WORD);
   return !hostFlag(store, host, HOST_STEERED);
 }

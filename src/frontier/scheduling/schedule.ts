@@ -7,6 +7,7 @@
  * Schedule: where pending records stand, which host may go, which record goes next.
  *
  *   rule queue ─ ranks ─┬─ record            (no politeness: key = its sequence)
+ *                       ├─ lone record       (with politeness: key = the turn of its host, which is not made yet)
  *                       └─ host queue ─ ranks ─ record
  *                          with politeness: rank = best priority it holds, key = the host's turn
  *                          without, steered: rank and key of its best record, so that order stays exact
@@ -39,7 +40,9 @@ import {
   RULE_QUEUE_RANKS_WORD,
   hostFlag,
   isQueue,
+  openLone,
   setHostFlag,
+  takeLone,
 } from "../../structures/hosts/host-table.ts";
 import {
   timelinePeekHandle,
@@ -52,6 +55,7 @@ import {
 import { laneFirst, lanePriority } from "../../structures/ordering/lane.ts";
 import { ranksBest, ranksInsert, ranksRemove } from "../../structures/ordering/ranks.ts";
 import {
+  isLone,
   RECORD_FLAG_QUEUED,
   recordFlags,
   recordKey,
@@ -123,6 +127,7 @@ export function scheduleRecord(core: Core, record: number, nowMs: number): void 
 /** Takes a pending record out of its ranks. */
 export function unscheduleRecord(core: Core, record: number, nowMs: number): void {
   const { store } = core;
+  if (isLone(store, record)) openLone(core.hosts, record);
   const queue = recordQueue(store, record);
   if ((recordFlags(store, record) & RECORD_FLAG_QUEUED) !== 0) {
     queueRemove(core, queue, record);
@@ -228,6 +233,12 @@ function handOutOf(core: Core, ruleQueue: number, nowMs: number, out: HandOut): 
     if (lane === 0) return false;
     const item = laneBest(core, lane, takeLast);
     const isRecord = !isQueue(store, item);
+    if (isRecord && isLone(store, item)) {
+      needRoom(core);
+      out.record = item;
+      beginVisit(core, takeLone(core.hosts, item), nowMs, out);
+      return true;
+    }
     const queue = isRecord ? recordQueue(store, item) : item;
     const host = word(store, queue, QUEUE_HOST_WORD);
     const record = isRecord ? item : queueBest(core, queue, isLifo);

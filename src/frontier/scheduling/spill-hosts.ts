@@ -27,6 +27,7 @@ import {
   RULE_QUEUE_RANKS_WORD,
 } from "../../structures/hosts/host-table.ts";
 import { HOST_GROUPS_WORD, QUEUE_GATE_WORD } from "../../structures/hosts/group-table.ts";
+import { hasShortLoneName } from "../../structures/spill/lone-codec.ts";
 import { createLaneCursor, laneOpen, laneStep } from "../../structures/ordering/lane.ts";
 import { ranksBest, ranksHigher, ranksNext, ranksWorst } from "../../structures/ordering/ranks.ts";
 import { timelineKeyOf, timelineLast } from "../../structures/ordering/timeline.ts";
@@ -35,6 +36,7 @@ import {
   RECORD_PENDING,
   recordFlags,
   recordState,
+  isLone,
 } from "../../structures/records/record.ts";
 import { heldRecords, writePiece } from "../../structures/spill/added-records.ts";
 import { laneHeld, laneIsSpilled } from "../../structures/spill/block-chain.ts";
@@ -210,9 +212,17 @@ function gatherStanding(core: Core, lane: number, most: number): number[] {
   for (let looks = Math.min(most, LOOKS_PER_BLOCK); looks > 0; looks--) {
     const item = laneStep(store.region, cursor);
     if (item === 0) break;
-    if (isQueue(store, item) && mayLeave(core, item) && !take(core, block, item)) break;
+    if (!mayStandAway(core, item)) continue;
+    if (!take(core, block, item)) break;
   }
   return block.queues;
+}
+
+/** Whether the host of a queue, or of a lone record, is what an entry can hold (I2). */
+function mayStandAway(core: Core, item: number): boolean {
+  const { store } = core;
+  if (isQueue(store, item)) return mayLeave(core, item);
+  return isLone(store, item) && hasShortLoneName(store, item);
 }
 
 /** A block of the hosts that are due last. */
@@ -289,7 +299,8 @@ function openGathering(): Gathering {
 
 /** Takes a queue into a block; false: the block is full. */
 function take({ store }: Core, block: Gathering, queue: number): boolean {
-  const records = block.records + word(store, queue, QUEUE_PENDING_WORD);
+  const held = isLone(store, queue) ? 1 : word(store, queue, QUEUE_PENDING_WORD);
+  const records = block.records + held;
   const words = block.words + wordsOfHost(store, queue);
   if (records > SPILL_RECORDS_MAX || words > BLOCK_WORDS) return false;
   block.queues.push(queue);

@@ -20,6 +20,14 @@
  *   16  rules      in   handles of the rule queues whose turns come, in their order
  *   17  reserved
  * 18-19  bound      in   f64, first key of the lane's records that come after those of its blocks (layout/records/spill-block.ts)
+ *   20  index        in   the host index, a fingerprint table
+ *   21  nameSizes    out  bytes of the name of each listed record's host
+ *   22  names        in   an object for each name, and for each host and its queue
+ *   23  hosts        in
+ *   24  queues       in
+ *   25  busyFirst    both first of the busy hosts
+ * 26-27 readyAt      in   f64, delay clock of each host
+ *   28  loneFlags    in   HOST_* of a host that is made of a lone record
  */
 export const LEASE_RULE_WORD = 0;
 export const LEASE_HANDLES_WORD = 1;
@@ -37,6 +45,14 @@ export const LEASE_ORPHANED_WORD = 14;
 export const LEASE_TOUCHED_WORD = 15;
 export const LEASE_RULES_WORD = 16;
 export const LEASE_BOUND_WORD = 18;
-export const LEASE_BYTES = 80;
+export const LEASE_INDEX_WORD = 20;
+export const LEASE_NAME_SIZES_WORD = 21;
+export const LEASE_NAMES_WORD = 22;
+export const LEASE_HOSTS_WORD = 23;
+export const LEASE_QUEUES_WORD = 24;
+export const LEASE_BUSY_FIRST_WORD = 25;
+export const LEASE_READY_AT_WORD = 26;
+export const LEASE_LONE_FLAGS_WORD = 28;
+export const LEASE_BYTES = 120;
 /** Records whose memory is touched before they are handed out: more would evict one another from the nearest cache. */
 export const LEASE_TOUCHED_ROWS = 64;

@@ -39,6 +39,13 @@
  *   35  index            in   the host index, a fingerprint table
  *   36  fresh            both how many hosts occur for the first time, or MAKE_FRESH_UNKNOWN; then how many of them are made
  *   37  lanesWanted      out  how many lanes may be opened at most
+ *   38  met              out  how many hosts occur for the first time, those that stay lone included
+ *   39  turns            in   array for the place of each such row's host among them
+ *   40  lones            both how many lone records were made
+ *   41  stand            own  handle of the lane that lone records under the rule in hand stand in, or 0
+ *   42  known            out  how many of the listed hosts are lone ones that get a second record; each opens a lane
+ *   43  unused           out  how many of the objects for hosts were not needed; those that were are zero in `newHosts`
+ *   44  loneFlags        in   HOST_* of a host that is made of a lone record
  */
 export const MAKE_BATCH_WORD = 0;
 export const MAKE_HOSTS_WORD = 1;
@@ -75,7 +82,16 @@ export const MAKE_NOTED_WORD = 34;
 export const MAKE_INDEX_WORD = 35;
 export const MAKE_FRESH_WORD = 36;
 export const MAKE_LANES_WANTED_WORD = 37;
-export const MAKE_BYTES = 152;
+export const MAKE_MET_WORD = 38;
+export const MAKE_TURNS_WORD = 39;
+export const MAKE_LONES_WORD = 40;
+export const MAKE_STAND_WORD = 41;
+export const MAKE_KNOWN_WORD = 42;
+export const MAKE_UNUSED_WORD = 43;
+export const MAKE_LONE_FLAGS_WORD = 44;
+export const MAKE_BYTES = 184;
+/** In place of the index's value: the row's record is lone, and stands for a host that occurs for the first time. */
+export const MAKE_LONE = 0x7fff_fffc;
 /** The host index must grow before it can take the hosts of the batch: nothing is listed. */
 export const MAKE_FRESH_UNKNOWN = 0x7fff_ffff;
 /** Host queues take the records of this rule. */

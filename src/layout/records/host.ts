@@ -75,6 +75,8 @@ export const HOST_FAILURES_WORD = 28;
 export const HOST_ADMITTED_WORD = 29;
 export const HOST_SIZE_BYTES = 128;
 
+/** In place of a host's handle in the index, up to HOST_SPILLED: the handle of the lone record that stands for it, plus this. */
+export const HOST_LONE = 0x20000000;
 /** In place of a host's handle in the index, from here on: the place of the block on disk that it lies in, plus this. */
 export const HOST_SPILLED = 0x40000000;
 
@@ -136,3 +138,5 @@ export const RULE_BACKOFF = 32;
 export const RULE_PUSHED = 64;
 /** New hosts of one domain have a share of the hand-outs. */
 export const RULE_SHARED = 128;
+/** The only record of a host that was never visited stands for it: politeness by host, without groups and without that share. */
+export const RULE_LONE = 256;

@@ -18,7 +18,13 @@
  *     12  text bytes                 length of the URL text at the end
  *   then  parent                     handle of the parent fingerprint, only with RECORD_FLAG_PARENT
  *         blob                       handle of a blob, only with RECORD_FLAG_BLOB
+ *         own host                   NAMED_*, only with RECORD_NAMED
  *         text                       the part of the URL after the host, or the whole URL with RECORD_FLAG_WHOLE
+ *
+ * Own host: what a lone record has of its host, which is made when it is first needed (structures/hosts/lone-host.ts). Its name stands right
+ * before the text, which begins at a word. Words: 0-1 sequence f64; 2-3 hash of the host's name; 4 bytes of the name; then up to three bytes of
+ * nothing and the name. While the record is lone, its key is
+ * the turn of the host and its queue is the rule queue.
  *
  * Blob: everything optional. word 0: bytes that follow; 1: u16 maxAttempts of the request, 0 for the rule's · u16 period code of
  * its recrawl, 0 for none; then msgpack written by the engine.
@@ -43,6 +49,10 @@ export const RECORD_RESTING = 5;
 
 /** Bits of the state byte that are the state. */
 export const RECORD_STATE_MASK = 15;
+/** The only record of a host that was never visited: it stands in its rule's ranks in place of that host. */
+export const RECORD_LONE = 32;
+/** It carries the name of its host, and does so until it is freed. */
+export const RECORD_NAMED = 64;
 /** Came again by itself and was not pushed since; cleared by the next change of state. */
 export const RECORD_AGAIN = 128;
 
@@ -57,6 +67,11 @@ export const RECORD_FLAG_PARENT = 32;
 export const RECORD_FLAG_BLOB = 64;
 /** In its host queue's ranks, not in its rule's. */
 export const RECORD_FLAG_QUEUED = 128;
+
+export const NAMED_SEQUENCE_WORD = 0;
+export const NAMED_HASH_WORD = 2;
+export const NAMED_NAME_BYTES_WORD = 4;
+export const NAMED_BYTES = 20;
 
 export const BLOB_HEAD_BYTES = 8;
 export const PARENT_BYTES = 24;

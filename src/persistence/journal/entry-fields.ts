@@ -18,6 +18,7 @@ import {
   recordBlob,
   recordQueue,
   recordState,
+  isLone,
 } from "../../structures/records/record.ts";
 import { word } from "../../structures/store.ts";
 
@@ -37,7 +38,8 @@ export function periodOfRecord(core: Core, record: number): number {
 /** Index of the record's rule. */
 export function ruleIndexOf(core: Core, record: number): number {
   const { store } = core;
-  const rule = word(store, recordQueue(store, record), QUEUE_RULE_WORD);
+  const queue = recordQueue(store, record);
+  const rule = isLone(store, record) ? queue : word(store, queue, QUEUE_RULE_WORD);
   return word(store, rule, RULE_QUEUE_INDEX_WORD);
 }
 

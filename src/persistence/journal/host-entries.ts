@@ -1,5 +1,7 @@
 /** Writes entries about hosts and group clocks to the frame buffer, straight from the region's words (layout/files/journal.ts). */
 import { LOG_HOST_CLOCK } from "../../frontier/records/transition-log.ts";
+import { hostHashWord, loneNameBytes } from "../../structures/hosts/lone-host.ts";
+import { recordKey, recordTextOffset } from "../../structures/records/record.ts";
 import {
   JOURNAL_GROUP_CLOCK,
   JOURNAL_GROUP_CLOCK_WORDS,
@@ -60,19 +62,49 @@ export function writeHost(store: Store, frames: FrameBuffer, host: number, field
   frames.end = at + JOURNAL_HOST_ALL_WORDS;
 }
 
-/** Writes a host's name, before the first entry that names the host by its hash. */
+/** Writes a host's name, before the first entry that names the host by its hash. @hot */
 export function writeHostMade(store: Store, frames: FrameBuffer, host: number): void {
-  const length = word(store, host, HOST_NAME_BYTES_WORD);
-  const at = frameRoom(frames, JOURNAL_HOST_MADE_WORDS + wordsOf(length));
-  const { u32 } = frames;
-  u32[at] = JOURNAL_HOST_MADE;
-  u32[at + 1] = word(store, host, HOST_HASH_LO_WORD);
-  u32[at + 2] = word(store, host, HOST_HASH_HI_WORD);
-  u32[at + 3] = length;
+  const bytes = word(store, host, HOST_NAME_BYTES_WORD);
+  const at = frameRoom(frames, JOURNAL_HOST_MADE_WORDS + wordsOf(bytes));
   writeDouble(frames, at + 4, float(store, host, HOST_TURN_WORD));
-  frames.end = at + JOURNAL_HOST_MADE_WORDS;
-  const start = word(store, host, HOST_NAME_WORD) * 8;
-  writeBytesPadded(frames, store.region.views.u8.subarray(start, start + length));
+  writeMade(store, frames, host * 2 + HOST_HASH_LO_WORD, bytes);
+  writeName(store, frames, word(store, host, HOST_NAME_WORD) * 8, bytes);
+}
+
+/** Writes the host that a lone record stands for. @hot */
+export function writeLoneHost(store: Store, frames: FrameBuffer, record: number): void {
+  const bytes = loneNameBytes(store, record);
+  const at = frameRoom(frames, JOURNAL_HOST_MADE_WORDS + wordsOf(bytes));
+  writeDouble(frames, at + 4, recordKey(store, record));
+  writeMade(store, frames, hostHashWord(store, record), bytes);
+  writeName(store, frames, recordTextOffset(store, record) - bytes, bytes);
+}
+
+/** All but the turn, for which there is room; the hash stands in the region at a word and the next. */
+function writeMade(store: Store, frames: FrameBuffer, hash: number, bytes: number): void {
+  const { u32, end } = frames;
+  u32[end] = JOURNAL_HOST_MADE;
+  u32[end + 1] = store.region.views.u32[hash] as number;
+  u32[end + 2] = store.region.views.u32[hash + 1] as number;
+  u32[end + 3] = bytes;
+  frames.end = end + JOURNAL_HOST_MADE_WORDS;
+}
+
+/** Names of up to this many bytes are copied byte by byte, which is cheaper than a view. */
+const SHORT_NAME_BYTES = 64;
+
+/** A name that stands in the region, padded with zeros to a whole word; there is room for it. */
+function writeName(store: Store, frames: FrameBuffer, offset: number, bytes: number): void {
+  const source = store.region.views.u8;
+  if (bytes > SHORT_NAME_BYTES) {
+    writeBytesPadded(frames, source.subarray(offset, offset + bytes));
+    return;
+  }
+  const { u8, u32, end } = frames;
+  const words = wordsOf(bytes);
+  if (words > 0) u32[end + words - 1] = 0;
+  for (let i = 0; i < bytes; i++) u8[end * 4 + i] = source[offset + i] as number;
+  frames.end = end + words;
 }
 
 /** Writes a host's address; an empty one when it is no longer known. */

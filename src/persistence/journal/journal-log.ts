@@ -10,6 +10,8 @@
  */
 import type { TransitionListener } from "./transition-listener.ts";
 import { packr } from "../msgpack.ts";
+import { writeRecordText } from "./record-text.ts";
+import { hostHashWord, orderKeyOf } from "../../structures/hosts/lone-host.ts";
 import {
   LOG_ADMITTED,
   LOG_DONE,
@@ -79,12 +81,17 @@ import {
   recordParent,
   recordPriority,
   recordTextLength,
-  recordTextOffset,
 } from "../../structures/records/record.ts";
 import { seenFind } from "../../structures/seen/seen-set.ts";
 import { word } from "../../structures/store.ts";
 import { dueOf, headOf, periodOfRecord, wordsOf } from "./entry-fields.ts";
-import { writeAddress, writeGroupClock, writeHost, writeHostMade } from "./host-entries.ts";
+import {
+  writeAddress,
+  writeGroupClock,
+  writeHost,
+  writeHostMade,
+  writeLoneHost,
+} from "./host-entries.ts";
 import { memberAddress } from "../../structures/hosts/group-table.ts";
 import { dropName, forgetNames, type Names, nameRecord, openNames } from "./nameless-records.ts";
 import { volatileHead, volatileStep } from "./volatile-counts.ts";
@@ -94,8 +101,6 @@ import { type FrameBuffer, writeBytesPadded, writeDouble, frameRoom } from "./fr
 export const TIME_NOTE = "time";
 /** Flags that belong to the record itself; flags about its place are not written. */
 const KEPT_FLAGS = 15;
-/** Texts of up to this many words are copied word by word, which is cheaper than a call. */
-const SHORT_WORDS = 64;
 /** Most words of an admission before its blob and text. */
 const ADMITTED_WORDS_MAX = JOURNAL_ADMITTED_WORDS + 9;
 
@@ -146,6 +151,7 @@ export class JournalLog implements TransitionLog {
     this.core = parts.core;
     this.names = parts.names;
     this.frames = parts.frames;
+    this.core.hosts.loneFlags = HOST_MARKED; // its name is logged with its record
   }
 
   ready(): boolean {
@@ -367,7 +373,8 @@ export class JournalLog implements TransitionLog {
     const parent = recordParent(store, record);
     if (parent !== 0 && !this.#isNamed(parent)) this.#parent(parent);
     const host = hostOf(core, record);
-    if (!hostFlag(store, host, HOST_MARKED)) this.#hostMade(host);
+    if (host === 0) writeLoneHost(store, frames, record);
+    else if (!hostFlag(store, host, HOST_MARKED)) this.#hostMade(host);
     const length = recordTextLength(store, record);
     const blob = recordBlob(store, record);
     const blobWords = blob === 0 ? 0 : wordsOf(word(store, blob, 0));
@@ -375,14 +382,15 @@ export class JournalLog implements TransitionLog {
     const { u32 } = frames;
     const priority = recordPriority(store, record);
     const due = dueOf(core, record);
-    const admitted = word(store, host, HOST_ADMITTED_WORD);
+    const admitted = host === 0 ? 0 : word(store, host, HOST_ADMITTED_WORD);
+    const hash = hostHashWord(store, record);
     let has = parent === 0 ? 0 : JOURNAL_HAS_PARENT;
     u32[at] = headOf(core, kind, record, recordFlags(store, record));
     u32[at + 1] = recordLo(store, record);
     u32[at + 2] = recordHi(store, record);
-    u32[at + 3] = word(store, host, HOST_HASH_LO_WORD);
-    u32[at + 4] = word(store, host, HOST_HASH_HI_WORD);
-    writeDouble(frames, at + 5, recordKey(store, record));
+    u32[at + 3] = store.region.views.u32[hash] as number;
+    u32[at + 4] = store.region.views.u32[hash + 1] as number;
+    writeDouble(frames, at + 5, orderKeyOf(store, record));
     u32[at + 7] = length;
     let next = at + JOURNAL_ADMITTED_WORDS;
     if (priority !== 0) {
@@ -411,29 +419,7 @@ export class JournalLog implements TransitionLog {
     u32[at + 8] = (flags & KEPT_FLAGS) | (has << 8) | (recordDepth(store, record) << 16);
     frames.end = next;
     if (blob !== 0) writeBytesPadded(this.frames, blobBytes(store, blob));
-    this.#text(record, length);
-  }
-
-  /** Copies the URL's text word by word from the record to the frame buffer; both are aligned. @hot */
-  #text(record: number, length: number): void {
-    const { frames } = this;
-    const { store } = this.core;
-    const offset = recordTextOffset(store, record);
-    const words = wordsOf(length);
-    if (words > SHORT_WORDS) {
-      writeBytesPadded(this.frames, store.region.views.u8.subarray(offset, offset + length));
-      return;
-    }
-    const source = store.region.views.u32;
-    const from = offset >>> 2;
-    const { u32, end } = frames;
-    for (let i = 0; i < words; i++) u32[end + i] = source[from + i] as number;
-    const rest = length & 3;
-    if (rest !== 0) {
-      const last = end + words - 1;
-      u32[last] = (u32[last] as number) & ((1 << (rest * 8)) - 1);
-    }
-    frames.end = end + words;
+    writeRecordText(store, frames, record);
   }
 
   /** Whether the group named this parent last. An equal handle is no proof: a spilled child may have released it for reuse. @hot */

@@ -3,7 +3,7 @@
  * readable twin of assembly/records/snapshot-columns.ts, which fills most of them.
  */
 import type { Core } from "../../frontier/core.ts";
-import { hostOf } from "../../frontier/records/transitions.ts";
+import { hostHashWord, loneHash, loneName, orderKeyOf } from "../../structures/hosts/lone-host.ts";
 import {
   GROUP_HASH_HI_WORD,
   GROUP_HASH_LO_WORD,
@@ -25,6 +25,7 @@ import {
   HOST_NAME_WORD,
   HOST_READY_AT_WORD,
   HOST_TURN_WORD,
+  HOST_PASSED,
 } from "../../structures/hosts/host-table.ts";
 import {
   blobBytes,
@@ -93,12 +94,12 @@ export function addRecord(columns: Columns, record: number): void {
   const { core, hashes, doubles, words } = columns;
   const { store } = core;
   const row = columns.count++;
-  const host = hostOf(core, record);
+  const hash = hostHashWord(store, record);
   hashes[row * 4] = recordLo(store, record);
   hashes[row * 4 + 1] = recordHi(store, record);
-  hashes[row * 4 + 2] = word(store, host, HOST_HASH_LO_WORD);
-  hashes[row * 4 + 3] = word(store, host, HOST_HASH_HI_WORD);
-  doubles[row * 3] = recordKey(store, record);
+  hashes[row * 4 + 2] = store.region.views.u32[hash] as number;
+  hashes[row * 4 + 3] = store.region.views.u32[hash + 1] as number;
+  doubles[row * 3] = orderKeyOf(store, record);
   doubles[row * 3 + 1] = recordPriority(store, record);
   doubles[row * 3 + 2] = dueOf(core, record);
   const flags = recordFlags(store, record) & SNAPSHOT_KEPT_FLAGS;
@@ -153,6 +154,22 @@ const HOST_FLOATS = [
   ...[HOST_TURN_WORD, HOST_READY_AT_WORD, HOST_BLOCK_UNTIL_WORD],
   ...[HOST_DELAY_WORD, HOST_ADAPTIVE_WORD, HOST_BYTES_WORD],
 ];
+
+/** Adds the host that a lone record stands for: its name and its turn. */
+export function addLoneHost(columns: Columns, record: number): void {
+  const { core, hashes, doubles, words } = columns;
+  const { store } = core;
+  const row = columns.count++;
+  const { lo, hi } = loneHash(store, record);
+  const { offset, bytes } = loneName(store, record);
+  hashes[row * 3] = lo;
+  hashes[row * 3 + 1] = hi;
+  hashes[row * 3 + 2] = bytes;
+  doubles.set([recordKey(store, record), 0, 0, -1, -1, 0], row * 6);
+  words.fill(0, row * 4, row * 4 + 4);
+  words[row * 4 + 3] = HOST_PASSED | core.hosts.loneFlags;
+  addText(columns, offset, bytes);
+}
 
 export function addHost(columns: Columns, host: number): void {
   const { core, hashes, doubles, words } = columns;
@@ -250,7 +267,13 @@ function addText(columns: Columns, offset: number, length: number): void {
   const { text } = columns;
   const source = columns.core.store.region.views.u32;
   const from = offset >>> 2;
-  for (let i = 0; i < words; i++) text[start + i] = source[from + i] as number;
+  const shift = (offset & 3) << 3;
+  for (let i = 0; i < words; i++) {
+    const low = source[from + i] as number;
+    // A name that stands before a text may begin within a word.
+    text[start + i] =
+      shift === 0 ? low : (low >>> shift) | ((source[from + i + 1] as number) << (32 - shift));
+  }
   const rest = length & 3;
   if (rest !== 0) {
     const last = start + words - 1;

@@ -36,6 +36,7 @@ import {
 } from "../../structures/seen/epoch-table.ts";
 import type { FingerprintTable } from "../../structures/table/fingerprint-table.ts";
 import { isSpilledHost } from "../../structures/hosts/host-table.ts";
+import { isLoneHost, recordOfLone } from "../../structures/hosts/lone-host.ts";
 import { GROUP_READY_AT_WORD } from "../../structures/hosts/group-table.ts";
 import { float } from "../../structures/store.ts";
 import { type Spill, spillBlock, spillPlaces } from "../../structures/spill/lane-spill.ts";
@@ -58,6 +59,7 @@ import {
   type Columns,
   takeGroups,
   takeHosts,
+  addLoneHost,
 } from "./snapshot-columns.ts";
 import { SnapshotFile } from "./snapshot-file.ts";
 import type { RecordChunk, Section, SeenChunk, SnapshotHead } from "./snapshot-format.ts";
@@ -206,8 +208,10 @@ class Out {
     if (columns.count > 0) this.#section(takeHosts(columns));
   }
 
+  /** `host`: a host, or what the index holds of a lone one. */
   #addHost(columns: Columns, host: number): void {
-    addHost(columns, host);
+    if (isLoneHost(host)) addLoneHost(columns, recordOfLone(host));
+    else addHost(columns, host);
     this.hosts++;
     if (columns.count >= this.#rows) this.#section(takeHosts(columns));
   }

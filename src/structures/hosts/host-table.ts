@@ -9,11 +9,12 @@
  *   name ── hash ──▶ index (fingerprint table, value = handle) ──▶ host ──▶ queue (rule 0) ─▶ queue (rule 1) …
  *
  *   I1  Every host is in the index under the hash of its name; its queues are on its chain, one per rule.
- *   I2  A host is in the idle list when no record names one of its queues, else in the busy list, or on disk: then the index has
- *       HOST_SPILLED + its place in place of its handle (structures/spill/host-blocks.ts).
+ *   I2  A host is in the idle list when no record names one of its queues, else in the busy list; or on disk: then the index has
+ *       HOST_SPILLED + its place in place of its handle (structures/spill/host-blocks.ts); or lone: HOST_LONE + a record (lone-host.ts).
  *   I3  Only idle hosts are forgotten, the one longest idle first, and none whose settings are kept.
  */
 import { assert } from "../../base/assert.ts";
+import { memoryFull } from "../../base/errors.ts";
 import { arenaGive, arenaTake } from "../../memory/arena.ts";
 import {
   HOST_ADAPTIVE_WORD,
@@ -45,6 +46,7 @@ import {
 } from "../table/fingerprint-table.ts";
 import { TABLE_RESERVED_MIN } from "../../layout/seen/table.ts";
 import { queueFree } from "./host-queue.ts";
+import { isLoneHost, recordOfLone, unfoldLone, unfoldTaken } from "./lone-host.ts";
 import { float, hashText, setFloat, setWord, type Store, word } from "../store.ts";
 
 export {
@@ -84,6 +86,7 @@ export {
   RULE_BACKOFF,
   RULE_GONE,
   RULE_LIFO,
+  RULE_LONE,
   RULE_POLITE,
   RULE_PUSHED,
   RULE_QUEUE_DONE_WORD,
@@ -106,6 +109,9 @@ export interface HostTable {
   /** Hosts known, idle ones and those on disk included; those on disk. */
   count: number;
   spilled: number;
+  /** Hosts that are a record and nothing more (lone-host.ts); HOST_* of a host that is made of one. */
+  lone: number;
+  loneFlags: number;
   /** Brings what lies at a place on disk back into memory. undefined: nothing is there. */
   bring: ((place: number) => void) | undefined;
   /** Idle list: longest idle first. */
@@ -134,7 +140,7 @@ export function createHostTable(store: Store, idleCountMax = HOST_IDLE_COUNT_MAX
   return {
     store,
     index: createTable(store.kernel, { valued: true }),
-    ...{ count: 0, spilled: 0, bring: undefined },
+    ...{ count: 0, spilled: 0, bring: undefined, lone: 0, loneFlags: 0 },
     idleFirst: 0,
     idleLast: 0,
     idleCount: 0,
@@ -146,9 +152,10 @@ export function createHostTable(store: Store, idleCountMax = HOST_IDLE_COUNT_MAX
   };
 }
 
-/** The host of this hash, or 0. One on disk comes back into memory first: throws what the tier throws, and MEMORY_FULL. */
+/** The host of this hash, or 0. One on disk comes back into memory first, a lone one is made: throws what the tier throws, and MEMORY_FULL. */
 export function hostFind(table: HostTable, lo: number, hi: number): number {
   const value = hostLook(table, lo, hi);
+  if (isLoneHost(value)) return openLone(table, recordOfLone(value));
   if (!isSpilledHost(value)) return value;
   table.bring?.(hostPlace(value));
   return hostLook(table, lo, hi);
@@ -158,6 +165,29 @@ export function hostFind(table: HostTable, lo: number, hi: number): number {
 export function hostLook(table: HostTable, lo: number, hi: number): number {
   const slot = tableFind(table.index, lo, hi);
   return slot === 0 ? 0 : (table.store.region.views.u32[slot >> 2] as number);
+}
+
+/** Makes the host of a lone record, in whose place its queue stands then. Throws MEMORY_FULL with nothing changed. */
+export function openLone(table: HostTable, record: number): number {
+  return enterLone(table, unfoldLone(table.store, record));
+}
+
+/** The same of a record that is handed out: it stands nowhere then. */
+export function takeLone(table: HostTable, record: number): number {
+  return enterLone(table, unfoldTaken(table.store, record));
+}
+
+/** A host that was made of a lone record is busy. */
+function enterLone(table: HostTable, host: number): number {
+  if (host === 0) throw memoryFull();
+  const { store } = table;
+  const lo = word(store, host, HOST_HASH_LO_WORD);
+  const slot = tableFind(table.index, lo, word(store, host, HOST_HASH_HI_WORD));
+  store.region.views.u32[slot >> 2] = host;
+  setHostFlag(store, host, table.loneFlags, true);
+  busyPush(table, host);
+  table.lone--;
+  return host;
 }
 
 /** Whether a value of the index is that of a host on disk. @hot */
@@ -178,6 +208,14 @@ export function hostLeave(table: HostTable, host: number, place: number): void {
   store.region.views.u32[slot >> 2] = HOST_SPILLED + place;
   busyRemove(table, host);
   hostGive(store, host);
+  table.spilled++;
+}
+
+/** The same of a lone host, whose record was freed. */
+export function loneLeave(table: HostTable, lo: number, hi: number, place: number): void {
+  const slot = tableFind(table.index, lo, hi);
+  table.store.region.views.u32[slot >> 2] = HOST_SPILLED + place;
+  table.lone--;
   table.spilled++;
 }
 
@@ -381,7 +419,8 @@ export function verifyHosts(table: HostTable): void {
     idle += verifyHost(table, host);
   }
   assert(idle === table.idleCount, "I2: idle hosts are counted");
-  assert(idle + busy + table.spilled === table.count, "I2: every host is in one list, or on disk");
+  const apart = table.spilled + table.lone;
+  assert(idle + busy + apart === table.count, "I2: every host is in one list, lone, or on disk");
 }
 
 function verifyHost(table: HostTable, host: number): number {

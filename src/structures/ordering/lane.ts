@@ -10,6 +10,9 @@
  *            side: treap of items that came back   insert in O(log n)
  *            between head and tail
  *
+ * Keys of two orders may meet in a lane, one below zero and one above: hosts that were never leased, and others. The last item below zero is
+ * remembered, so that each order grows in O(1).
+ *
  * FIFO takes `laneFirst`, LIFO `laneLast`: the better of list and side. Keys are meant to be unique
  * in a lane; equal ones do no harm, they stand in a fixed order (list first, then by handle).
  * An item's place decides whether it stands in the list or in the side treap.
@@ -17,6 +20,7 @@
  *   I1  The list's keys rise strictly from head to tail, links agree in both directions.
  *   I2  count = items of the list + items of the side.
  *   I3  Each item's place is where it stands.
+ *   I4  `below` is the last item of the list whose key is below zero.
  */
 import { assert, VERIFY } from "../../base/assert.ts";
 import {
@@ -29,6 +33,7 @@ import {
   PLACE_SIDE,
 } from "../../layout/ordering/item.ts";
 import {
+  LANE_BELOW_WORD,
   LANE_BYTES,
   LANE_COUNT_WORD,
   LANE_HEAD_WORD,
@@ -83,7 +88,7 @@ export function lanePriority(region: Region, lane: number): number {
   return region.views.f64[lane + ITEM_KEY_FIELD] as number;
 }
 
-/** Puts an item in by its key: O(1) outside [head, tail], else O(log side). @hot */
+/** Puts an item in by its key: O(1) at either end of the list and of its items below zero, else O(log side). @hot */
 export function laneInsert(region: Region, lane: number, item: number): void {
   const { f64, u32 } = region.views;
   const at = lane * 2;
@@ -93,30 +98,37 @@ export function laneInsert(region: Region, lane: number, item: number): void {
   const tail = u32[at + LANE_TAIL_WORD] as number;
   u32[at + LANE_COUNT_WORD] = (u32[at + LANE_COUNT_WORD] as number) + 1;
   u32[word + ITEM_PLACE_WORD] = PLACE_LIST;
-  if (tail === 0) {
-    u32[at + LANE_HEAD_WORD] = item;
-    u32[at + LANE_TAIL_WORD] = item;
-    u32[word + ITEM_LEFT_WORD] = 0;
-    u32[word + ITEM_RIGHT_WORD] = 0;
-    return;
-  }
-  if (key > (f64[tail + ITEM_KEY_FIELD] as number)) {
-    u32[tail * 2 + ITEM_LEFT_WORD] = item;
-    u32[word + ITEM_LEFT_WORD] = 0;
-    u32[word + ITEM_RIGHT_WORD] = tail;
-    u32[at + LANE_TAIL_WORD] = item;
+  if (tail === 0 || key > (f64[tail + ITEM_KEY_FIELD] as number)) {
+    link(u32, lane, tail, item);
+    if (key < 0) u32[at + LANE_BELOW_WORD] = item;
     return;
   }
   const head = u32[at + LANE_HEAD_WORD] as number;
+  const below = u32[at + LANE_BELOW_WORD] as number;
   if (key < (f64[head + ITEM_KEY_FIELD] as number)) {
-    u32[head * 2 + ITEM_RIGHT_WORD] = item;
-    u32[word + ITEM_LEFT_WORD] = head;
-    u32[word + ITEM_RIGHT_WORD] = 0;
-    u32[at + LANE_HEAD_WORD] = item;
+    link(u32, lane, 0, item);
+    if (key < 0 && below === 0) u32[at + LANE_BELOW_WORD] = item;
+    return;
+  }
+  if (key < 0 && key > (f64[below + ITEM_KEY_FIELD] as number)) {
+    link(u32, lane, below, item);
+    u32[at + LANE_BELOW_WORD] = item;
     return;
   }
   u32[word + ITEM_PLACE_WORD] = PLACE_SIDE;
   u32[at + LANE_SIDE_WORD] = treapInsert(region, u32[at + LANE_SIDE_WORD] as number, item);
+}
+
+/** Links an item into a list behind `previous`; 0: as its head. */
+function link(u32: Uint32Array, lane: number, previous: number, item: number): void {
+  const at = lane * 2;
+  const hook = previous === 0 ? at + LANE_HEAD_WORD : previous * 2 + ITEM_LEFT_WORD;
+  const next = u32[hook] as number;
+  u32[hook] = item;
+  if (next === 0) u32[at + LANE_TAIL_WORD] = item;
+  else u32[next * 2 + ITEM_RIGHT_WORD] = item;
+  u32[item * 2 + ITEM_LEFT_WORD] = next;
+  u32[item * 2 + ITEM_RIGHT_WORD] = previous;
 }
 
 /** Takes out any item of this lane. O(1) from the list, else O(log side). @hot */
@@ -129,6 +141,7 @@ export function laneRemove(region: Region, lane: number, item: number): void {
     const next = u32[word + ITEM_LEFT_WORD] as number;
     const previous = u32[word + ITEM_RIGHT_WORD] as number;
     if (VERIFY) verifyNeighbours(region, lane, item);
+    if (u32[at + LANE_BELOW_WORD] === item) u32[at + LANE_BELOW_WORD] = previous;
     if (next !== 0) u32[next * 2 + ITEM_RIGHT_WORD] = previous;
     else u32[at + LANE_TAIL_WORD] = previous;
     if (previous !== 0) u32[previous * 2 + ITEM_LEFT_WORD] = next;
@@ -141,6 +154,30 @@ export function laneRemove(region: Region, lane: number, item: number): void {
   }
   u32[word + ITEM_PLACE_WORD] = PLACE_NOWHERE;
   u32[at + LANE_COUNT_WORD] = (u32[at + LANE_COUNT_WORD] as number) - 1;
+}
+
+/** Puts an item that stands nowhere in the place of one of the same key, which stands nowhere then. O(1) in the list, else O(log side). */
+export function laneReplace(region: Region, lane: number, item: number, other: number): void {
+  const { u32 } = region.views;
+  if (u32[item * 2 + ITEM_PLACE_WORD] !== PLACE_LIST) {
+    laneRemove(region, lane, item);
+    laneInsert(region, lane, other);
+    return;
+  }
+  if (VERIFY) verifyNeighbours(region, lane, item);
+  if (u32[lane * 2 + LANE_BELOW_WORD] === item) u32[lane * 2 + LANE_BELOW_WORD] = other;
+  const next = u32[item * 2 + ITEM_LEFT_WORD] as number;
+  const previous = u32[item * 2 + ITEM_RIGHT_WORD] as number;
+  if (next !== 0) u32[next * 2 + ITEM_RIGHT_WORD] = other;
+  else u32[lane * 2 + LANE_TAIL_WORD] = other;
+  if (previous !== 0) u32[previous * 2 + ITEM_LEFT_WORD] = other;
+  else u32[lane * 2 + LANE_HEAD_WORD] = other;
+  u32[other * 2 + ITEM_LEFT_WORD] = next;
+  u32[other * 2 + ITEM_RIGHT_WORD] = previous;
+  u32[other * 2 + ITEM_PLACE_WORD] = PLACE_LIST;
+  u32[item * 2 + ITEM_LEFT_WORD] = 0;
+  u32[item * 2 + ITEM_RIGHT_WORD] = 0;
+  u32[item * 2 + ITEM_PLACE_WORD] = PLACE_NOWHERE;
 }
 
 /** The item of the lowest key, or 0. @hot */
@@ -209,6 +246,7 @@ export function verifyLane(region: Region, lane: number): number {
   const at = lane * 2;
   let count = 0;
   let previous = 0;
+  let below = 0;
   for (let item = u32[at + LANE_HEAD_WORD] as number; item !== 0; count++) {
     assert(u32[item * 2 + ITEM_RIGHT_WORD] === previous, "I1: links agree");
     assert(u32[item * 2 + ITEM_PLACE_WORD] === PLACE_LIST, "I3: place of a list's item");
@@ -216,9 +254,11 @@ export function verifyLane(region: Region, lane: number): number {
       const rises = (f64[previous + ITEM_KEY_FIELD] as number) < (f64[item + ITEM_KEY_FIELD] ?? 0);
       assert(rises, "I1: keys rise");
     }
+    if ((f64[item + ITEM_KEY_FIELD] as number) < 0) below = item;
     previous = item;
     item = u32[item * 2 + ITEM_LEFT_WORD] as number;
   }
+  assert(u32[at + LANE_BELOW_WORD] === below, "I4: the last item below zero");
   assert(u32[at + LANE_TAIL_WORD] === previous, "I1: tail is the last");
   const root = u32[at + LANE_SIDE_WORD] as number;
   const sides = verifyTreap(region, root);

@@ -25,6 +25,7 @@
  *   ended      u32 × rows   records whose leases end; endSizes: their bytes
  *   touched    u32 × rows   records or rule queues that are read ahead
  *   placed     u32 × rows   records that a recovery places
+ *   firsts     u32 × rows   the place of each row's host among those that a batch meets
  *   spilled    u32 × rows   what the host index holds of each row's host, where some are on disk
  *
  *   I1  Nothing here outlives the call that filled it.
@@ -44,6 +45,7 @@ import {
   MAKE_NEW_ROWS_WORD,
   MAKE_NOTES_WORD,
   MAKE_SIZES_WORD,
+  MAKE_TURNS_WORD,
 } from "../../layout/calls/make-records.ts";
 import { REGION_PAGE_BYTES } from "../../layout/memory/region.ts";
 import { regionGive, regionTake } from "../../memory/region.ts";
@@ -80,6 +82,7 @@ export interface Scratch {
   readonly endSizes: number;
   readonly touched: number;
   readonly placed: number;
+  readonly firsts: number;
   readonly spilled: number;
   readonly text: number;
   readonly textBytes: number;
@@ -127,6 +130,7 @@ export function createScratch(store: Store): Scratch {
     touched: arrays + step * 26,
     placed: arrays + step * 27,
     spilled: arrays + step * 28,
+    firsts: arrays + step * 29,
     text,
     textBytes: TEXT_PAGES * REGION_PAGE_BYTES,
     jobCount: 0,
@@ -148,6 +152,7 @@ function nameArrays({ store, make, ...arrays }: Scratch): void {
     [MAKE_NEW_HOSTS_WORD, arrays.newHosts],
     [MAKE_NEW_QUEUES_WORD, arrays.newQueues],
     [MAKE_LANES_WORD, arrays.lanes],
+    [MAKE_TURNS_WORD, arrays.firsts],
     [MAKE_CODES_WORD, arrays.codes],
     [MAKE_NOTES_WORD, arrays.notes],
   ];

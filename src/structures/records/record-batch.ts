@@ -32,10 +32,19 @@ import {
   MAKE_RULE_WORD,
   MAKE_RULES_WORD,
   MAKE_SEQUENCE_WORD,
+  MAKE_KNOWN_WORD,
+  MAKE_LONE_FLAGS_WORD,
 } from "../../layout/calls/make-records.ts";
 import { arenaGive, arenaTake, arenaTakeEach } from "../../memory/arena.ts";
 import { TABLE_SKIP, tableInsertBatch } from "../table/fingerprint-table.ts";
-import { hostsLend, hostsReturn, takeHosts } from "./host-batch.ts";
+import {
+  hostsLend,
+  hostsReturn,
+  openTurns,
+  takeHosts,
+  giveUnused,
+  takeObjects,
+} from "./host-batch.ts";
 import type { HostTable } from "../hosts/host-table.ts";
 import type { Scratch } from "./kernel-scratch.ts";
 
@@ -80,6 +89,7 @@ export function openJob(scratch: Scratch, hosts: HostTable, given: Job): OpenJob
   u32[job + MAKE_PARENTS_WORD] = given.hasParents ? scratch.parents : 0;
   u32[job + MAKE_DUPLICATE_WORD] = given.duplicate;
   u32[job + MAKE_INDEX_WORD] = hosts.index.offset;
+  u32[job + MAKE_LONE_FLAGS_WORD] = hosts.loneFlags;
   return scratch.make as OpenJob;
 }
 
@@ -119,17 +129,16 @@ export function takeSurveyed(
   const { region } = store;
   const { u8, u32 } = region.views;
   const fresh = (job >> 2) + MAKE_FRESH_WORD;
+  openTurns(scratch);
   if (count > FEW_ROWS) codes.set(u8.subarray(from, from + count), codesStart);
   else for (let row = 0; row < count; row++) codes[codesStart + row] = u8[from + row] as number;
   if (u32[fresh] === MAKE_FRESH_UNKNOWN) {
     const hashes = u32[(rows.offset >> 2) + BATCH_HOST_HASHES_OFFSET_WORD] as number;
-    if (tableInsertBatch(hosts.index, hashes, count, hostValues, hostSlots) >= 0) {
-      store.kernel.exports.listHosts(job);
-    } else {
-      const { views } = region; // a table that grew may have replaced them
-      views.u32[fresh] = 0;
-      views.u32.fill(TABLE_SKIP, hostValues >> 2, (hostValues >> 2) + count);
+    if (tableInsertBatch(hosts.index, hashes, count, hostValues, hostSlots) < 0) {
+      const { u32: words } = region.views; // a table that grew may have replaced them
+      words.fill(TABLE_SKIP, hostValues >> 2, (hostValues >> 2) + count);
     }
+    store.kernel.exports.listHosts(job);
   }
   return job as number as DecidedJob;
 }
@@ -160,7 +169,15 @@ export function takeRecords(
   const job = decided >> 2;
   takeHosts(hosts, scratch);
   arenaTakeEach(arena, scratch.sizes >> 2, scratch.objects >> 2, count);
-  const wanted = region.views.u32[job + MAKE_LANES_WANTED_WORD] as number;
+  const known = region.views.u32[job + MAKE_KNOWN_WORD] as number;
+  const wanted = (region.views.u32[job + MAKE_LANES_WANTED_WORD] as number) + known;
+  takeLanes(scratch, wanted);
+  return decided as number as StockedJob;
+}
+
+/** Takes the memory of lanes that the kernel may open. @hot */
+function takeLanes(scratch: Scratch, wanted: number): void {
+  const { arena, region } = scratch.store;
   let taken = 0;
   for (; taken < wanted; taken++) {
     const lane = arenaTake(arena, LANE_BYTES);
@@ -168,9 +185,31 @@ export function takeRecords(
     region.views.u32[(scratch.lanes >> 2) + taken] = lane;
   }
   const { u32 } = region.views;
-  u32[job + MAKE_LANES_TAKEN_WORD] = taken;
-  u32[job + MAKE_LANES_OPENED_WORD] = 0;
-  return decided as number as StockedJob;
+  u32[(scratch.make >> 2) + MAKE_LANES_TAKEN_WORD] = taken;
+  u32[(scratch.make >> 2) + MAKE_LANES_OPENED_WORD] = 0;
+}
+
+/** Makes the hosts of the lone records among the next `most` items of a rule queue, as far as there is memory. @hot */
+export function openNextLones(
+  scratch: Scratch,
+  hosts: HostTable,
+  ruleQueue: number,
+  most: number,
+): void {
+  const { store } = scratch;
+  const { exports } = store.kernel;
+  const { u32 } = store.region.views;
+  const job = scratch.make >> 2;
+  u32[job + MAKE_INDEX_WORD] = hosts.index.offset;
+  u32[job + MAKE_LONE_FLAGS_WORD] = hosts.loneFlags;
+  const found = exports.listNextLones(scratch.make, ruleQueue, most);
+  if (found === 0 || !takeObjects(scratch, found)) return;
+  takeLanes(scratch, found);
+  hostsLend(hosts, scratch);
+  exports.makeHosts(scratch.make, found);
+  hostsReturn(hosts, scratch);
+  giveUnused(scratch);
+  leaveLanes(scratch, scratch.make as StockedJob);
 }
 
 /** Gives back the lanes that the kernel did not open. @hot */
@@ -221,6 +260,7 @@ export function makeRecords(
   hostsLend(hosts, scratch);
   const row = from === 0 ? exports.makeBatch(job) : exports.makeRecords(job, from);
   hostsReturn(hosts, scratch);
+  if (from === 0) giveUnused(scratch);
   return row;
 }
 

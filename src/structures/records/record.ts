@@ -12,6 +12,8 @@
 import { arenaGive, arenaTake } from "../../memory/arena.ts";
 import {
   BLOB_HEAD_BYTES,
+  NAMED_BYTES,
+  NAMED_NAME_BYTES_WORD,
   PARENT_BYTES,
   RECORD_DEPTH_WORD,
   RECORD_FLAG_BLOB,
@@ -22,6 +24,8 @@ import {
   RECORD_HASH_LO_WORD,
   RECORD_HEAD_BYTES,
   RECORD_AGAIN,
+  RECORD_LONE,
+  RECORD_NAMED,
   RECORD_PRIORITY_WORD,
   RECORD_QUEUE_WORD,
   RECORD_STATE_MASK,
@@ -140,12 +144,13 @@ export function remakeGive(store: Store, record: number, url: string, made: numb
 /** The same record with its whole URL as text, under the handle that `remakeTake` gave; the old one is freed. */
 export function recordRemake(store: Store, record: number, url: string, made: number): void {
   const flags = recordFlags(store, record);
-  const before = recordBytes(flags, recordTextLength(store, record));
-  const head = recordTextOffset(store, record) - record * 8;
+  const before = recordSize(store, record);
+  const head = recordBytes(flags, 0);
   const { buffer, u8 } = store.region.views;
   u8.copyWithin(made * 8, record * 8, record * 8 + head);
   buffer.latin1Write(url, made * 8 + head, url.length);
   setRecordFlags(store, made, flags | RECORD_FLAG_WHOLE);
+  dropName(store, made);
   store.region.views.u32[made * 2 + RECORD_TEXT_BYTES_WORD] = url.length;
   arenaGive(store.arena, record, before);
 }
@@ -154,16 +159,17 @@ export function recordRemake(store: Store, record: number, url: string, made: nu
 export function recordGiveBlob(store: Store, record: number, blob: number): number {
   const flags = recordFlags(store, record);
   const length = recordTextLength(store, record);
-  const before = recordBytes(flags, length);
+  const before = recordSize(store, record);
   const textOffset = recordTextOffset(store, record);
-  const head = textOffset - record * 8;
+  const head = recordBytes(flags, 0);
   const made = arenaTake(store.arena, recordBytes(flags | RECORD_FLAG_BLOB, length));
   if (made === 0) return 0;
   const { u8, u32 } = store.region.views;
-  u8.copyWithin(made * 8, record * 8, textOffset);
+  u8.copyWithin(made * 8, record * 8, record * 8 + head);
   u32[(made * 8 + head) >> 2] = blob;
   u8.copyWithin(made * 8 + head + 4, textOffset, textOffset + length);
   setRecordFlags(store, made, flags | RECORD_FLAG_BLOB);
+  dropName(store, made);
   arenaGive(store.arena, record, before);
   return made;
 }
@@ -182,13 +188,51 @@ export function recordFree(store: Store, record: number): void {
     const parent = recordParent(store, record);
     if (parent !== 0) parentRelease(store, parent);
   }
-  const bytes = recordBytes(flags, recordTextLength(store, record));
-  arenaGive(store.arena, record, bytes);
+  arenaGive(store.arena, record, recordSize(store, record));
 }
 
 /** Bytes that a record takes, its parent and blob apart. */
 export function recordSize(store: Store, record: number): number {
-  return recordBytes(recordFlags(store, record), recordTextLength(store, record));
+  const bytes = recordBytes(recordFlags(store, record), recordTextLength(store, record));
+  return isNamed(store, record) ? bytes + ownHostBytes(store, record) : bytes;
+}
+
+/** A lone record has the one of these bits, a host queue both, any other record none. */
+const LONE_BITS = RECORD_LONE | 16;
+
+/** Whether an item is a record that stands for its host, which is not made yet. @hot */
+export function isLone(store: Store, item: number): boolean {
+  const word = store.region.views.u32[item * 2 + RECORD_STATE_WORD] as number;
+  return (word & LONE_BITS) === RECORD_LONE;
+}
+
+/** It stands for its host no longer; it still carries the name. */
+export function endLone(store: Store, record: number): void {
+  const at = record * 8 + RECORD_STATE_WORD * 4;
+  store.region.views.u8[at] = (store.region.views.u8[at] as number) & ~RECORD_LONE;
+}
+
+/** Whether a record carries the name of its host. */
+function isNamed(store: Store, record: number): boolean {
+  return ((store.region.views.u32[record * 2 + RECORD_STATE_WORD] as number) & RECORD_NAMED) !== 0;
+}
+
+/** A record that was made anew carries no name. */
+function dropName(store: Store, record: number): void {
+  const at = record * 8 + RECORD_STATE_WORD * 4;
+  store.region.views.u8[at] = (store.region.views.u8[at] as number) & ~RECORD_NAMED;
+}
+
+/** Index, among the region's words, of what a record has of its host. */
+export function ownHostWord(store: Store, record: number): number {
+  return (record * 8 + recordBytes(recordFlags(store, record), 0)) >> 2;
+}
+
+/** Bytes of what a record has of its host, the name included. */
+function ownHostBytes(store: Store, record: number): number {
+  const { u32 } = store.region.views;
+  const at = ownHostWord(store, record);
+  return NAMED_BYTES + (((u32[at + NAMED_NAME_BYTES_WORD] as number) + 3) & ~3);
 }
 
 export function recordState(store: Store, record: number): number {
@@ -196,7 +240,9 @@ export function recordState(store: Store, record: number): number {
 }
 
 export function setRecordState(store: Store, record: number, state: number): void {
-  store.region.views.u8[record * 8 + RECORD_STATE_WORD * 4] = state;
+  const at = record * 8 + RECORD_STATE_WORD * 4;
+  const { u8 } = store.region.views;
+  u8[at] = ((u8[at] as number) & RECORD_NAMED) | state;
 }
 
 /** Whether it came again by itself and was not pushed since. */
@@ -295,7 +341,8 @@ export function recordTextLength(store: Store, record: number): number {
 export function recordTextOffset(store: Store, record: number): number {
   const flags = recordFlags(store, record);
   const words = ((flags & RECORD_FLAG_PARENT) >> 5) + ((flags & RECORD_FLAG_BLOB) >> 6);
-  return record * 8 + RECORD_HEAD_BYTES + words * 4;
+  const offset = record * 8 + RECORD_HEAD_BYTES + words * 4;
+  return isNamed(store, record) ? offset + ownHostBytes(store, record) : offset;
 }
 
 /** Whether a record is its URL and nothing more: no parent, no blob, no data kept elsewhere. */

@@ -7,6 +7,8 @@
 import { arenaTake } from "../../memory/arena.ts";
 import {
   BLOB_HEAD_BYTES,
+  NAMED_BYTES,
+  NAMED_NAME_BYTES_WORD,
   PARENT_BYTES,
   RECORD_DEPTH_WORD,
   RECORD_FLAG_BLOB,
@@ -14,6 +16,7 @@ import {
   RECORD_HASH_HI_WORD,
   RECORD_HASH_LO_WORD,
   RECORD_HEAD_BYTES,
+  RECORD_NAMED,
   RECORD_STATE_WORD,
 } from "../../layout/records/record.ts";
 import { ITEM_PLACE_WORD, PLACE_NOWHERE } from "../../layout/ordering/item.ts";
@@ -157,7 +160,15 @@ function entryBytes(source: Uint32Array, start: number, flags: number): number {
   let bytes = RECORD_HEAD_BYTES + (source[start + (RECORD_HEAD_BYTES >> 2) - 1] as number);
   if ((flags & RECORD_FLAG_PARENT) !== 0) bytes += 4;
   if ((flags & RECORD_FLAG_BLOB) !== 0) bytes += 4;
-  return bytes;
+  if (((source[start + RECORD_STATE_WORD] as number) & RECORD_NAMED) === 0) return bytes;
+  const nameBytes = source[start + optionalWord(flags) + NAMED_NAME_BYTES_WORD] as number;
+  return bytes + NAMED_BYTES + ((nameBytes + 3) & ~3);
+}
+
+/** The word behind parent and blob of a record. */
+function optionalWord(flags: number): number {
+  const words = ((flags & RECORD_FLAG_PARENT) >> 5) + ((flags & RECORD_FLAG_BLOB) >> 6);
+  return (RECORD_HEAD_BYTES >> 2) + words;
 }
 
 /** The parent of these words, shared with the record before where it is the same (I2). */
