@@ -1,7 +1,9 @@
 /** Reserved metadata: priority, milliseconds, failures and fencing, which the protocol itself cannot say. */
-import { describe, expect, it, onTestFinished } from "vitest";
+import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { createVirtualClock, openFrontier } from "../../src/index.ts";
+import type { ServeOptions } from "../../src/server.ts";
 import { type Client, connect, found, type Info, known, serving } from "./client.ts";
+import { storeOptions } from "./stores.ts";
 
 const START = 1_800_000_000_000;
 
@@ -11,15 +13,25 @@ const told = (words: Record<string, string>) => ({
   ),
 });
 
-describe.each(["the server's own crawl", "a frontier of the program's own"])("%s", (kind) => {
+const PLACES = [
+  "a crawl in memory",
+  "a crawl on Redis",
+  "a frontier of the program's own",
+] as const;
+
+describe.each(PLACES)("%s", (place) => {
+  let options: ServeOptions = {};
+  beforeEach(async (context) => {
+    options = place === "a crawl on Redis" ? await storeOptions("Redis", context) : {};
+  });
+
   async function begin(): Promise<{ client: Client; pass: (ms: number) => void }> {
     const clock = createVirtualClock(START);
-    const isOwn = kind.startsWith("the server");
-    const frontier = isOwn
+    const frontier = place.startsWith("a crawl")
       ? undefined
       : await openFrontier({ name: "DEFAULT", clock, keepOpen: true });
     if (frontier !== undefined) onTestFinished(() => frontier.close());
-    const server = await serving({ clock, ...(frontier && { frontier }) });
+    const server = await serving({ ...options, clock, ...(frontier && { frontier }) });
     return { client: connect(server.port), pass: (ms) => clock.advance(ms) };
   }
 

@@ -19,7 +19,7 @@ import {
   callable,
 } from "../../base/fields.ts";
 import { isObject } from "../../base/type-guards.ts";
-import { RecentDuplicates } from "./requests/recent-duplicates.ts";
+import { NOTHING_RECENT, RecentDuplicates } from "./requests/recent-duplicates.ts";
 import { RequestReader } from "./requests/request-reader.ts";
 import { createRuleSet, type RuleSet, termFields, unsupported } from "./requests/rule-set.ts";
 import type { RedisCommands, RedisFrontierOptions } from "./redis-options.ts";
@@ -96,7 +96,8 @@ export async function openRedisFrontier<Data = unknown>(
   const given = readOptions(refuseOthers(options), "options", "OPTION_INVALID");
   const commands = await commandsOf(given.redis);
   try {
-    return (await openOn(commands, given)) as unknown as RedisFrontier<Data>;
+    const { frontier } = await openOn(commands, given, false);
+    return frontier as unknown as RedisFrontier<Data>;
   } catch (cause) {
     await commands.close().catch(() => undefined);
     throw cause;
@@ -130,10 +131,20 @@ function refuseOthers(options: RedisFrontierOptions): RedisFrontierOptions {
   return rest;
 }
 
-async function openOn(
+/** A frontier, and what it is made of. */
+export interface OpenedOn {
+  readonly frontier: OpenRedisFrontier;
+  readonly link: ServerLink;
+  readonly reader: RequestReader;
+  readonly rules: SharedRules;
+}
+
+/** `isServed`: it is the crawl of a server: a URL is one for each queue, and every duplicate is asked for. */
+export async function openOn(
   commands: RedisCommands,
   given: RedisFrontierOptions,
-): Promise<OpenRedisFrontier> {
+  isServed: boolean,
+): Promise<OpenedOn> {
   const { name = "default", prefix = "outrider", clock, giveUpMs = GIVE_UP_MS } = given;
   await checkServers(commands, giveUpMs);
   const now = (): string => (clock === undefined ? "" : String(clock.now()));
@@ -153,7 +164,8 @@ async function openOn(
   await create(first);
   const stored = (await readStoredRules(link, 0)) ?? first;
   checkKey(stored, given);
-  const reader = new RequestReader(stored, partitions, given.maxUrlBytes ?? MAX_URL_BYTES);
+  const maxUrlBytes = given.maxUrlBytes ?? MAX_URL_BYTES;
+  const reader = new RequestReader(stored, partitions, maxUrlBytes, isServed);
   const rules = new SharedRules(link, reader);
   await takeUp(rules, given);
   const channel = channelOf(prefix, name);
@@ -161,7 +173,7 @@ async function openOn(
   const unsubscribe: Array<() => Promise<void>> = [];
   const frontier = new OpenRedisFrontier({
     ...{ name, clock, link, reader, rules, channel, drop },
-    recent: new RecentDuplicates(),
+    recent: isServed ? NOTHING_RECENT : new RecentDuplicates(),
     capacity: given.capacity ?? 0,
     leaseMs: given.leaseMs ?? LEASE_MS,
     ...{ maxLeases: given.maxLeases ?? 0, maxFound: given.maxFound ?? MAX_FOUND },
@@ -185,7 +197,7 @@ async function openOn(
   });
   unsubscribe.push(await commands.subscribe(channel, (message) => frontier.hear(message)));
   await frontier.seed();
-  return frontier;
+  return { frontier, link, reader, rules };
 }
 
 /** Limits over all partitions would need one place that counts. */
@@ -214,12 +226,12 @@ async function partitionsOf(
   }
   const stored = Number(partitions);
   if (asked === undefined || asked === stored) return stored;
-  throw misuse(
-    "PROFILE_MISMATCH",
-    "options.partitions",
-    asked,
-    `${stored}, which the frontier was made with`,
-  );
+  throw otherPartitions(asked, stored);
+}
+
+function otherPartitions(asked: number, stored: number): FrontierError {
+  const expected = `${stored}, which the frontier was made with`;
+  return misuse("PROFILE_MISMATCH", "options.partitions", asked, expected);
 }
 
 async function createPartitions(
@@ -232,6 +244,9 @@ async function createPartitions(
   const made = await Promise.all(
     link.keys.map(async (_, partition) => {
       const answer = (await link.runPlain("create", partition, [state, ...fields])) as unknown[];
+      const stored = Number(answer[2]);
+      // Another process made it in the same moment, with another number.
+      if (stored !== link.keys.length) throw otherPartitions(link.keys.length, stored);
       return Number(answer[0]) === 1;
     }),
   );
@@ -273,9 +288,10 @@ function checkKey({ defaults }: RuleSet, given: RedisFrontierOptions): void {
   );
 }
 
-async function dropPartitions(link: ServerLink): Promise<void> {
-  for (const keys of link.keys) {
-    // The state goes first: a process that comes later finds no frontier.
-    for (const key of keys) await link.retry(() => link.commands.call(key, "UNLINK", [key]));
+/** Each partition at once, the first one last: it holds their number, with which another process goes on after a crash. */
+export async function dropPartitions(link: ServerLink): Promise<void> {
+  for (const keys of link.keys.toReversed()) {
+    const [key = ""] = keys;
+    await link.retry(() => link.commands.call(key, "UNLINK", keys));
   }
 }
