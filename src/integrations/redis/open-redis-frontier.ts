@@ -5,6 +5,7 @@
  *   server      clients of other packages, scripts, keys, packing, tries again
  *   requests    what becomes of requests before they are sent: rules, keys, rows, bytes of records
  *   frontier    the surface: pushes, leases and their ends, waiting, edits, report
+ *   service     servers of a protocol on one Redis: crawls, queues, which servers live
  */
 import type { Clock } from "../../base/clock.ts";
 import { FrontierError, misuse } from "../../base/errors.ts";
