@@ -274,7 +274,9 @@ async function takeUp(
     defaults: defaults ?? current.defaults,
     numbers: Object.fromEntries(current.numbers),
   });
-  if (wanted.text !== current.text) await rules.replace(wanted.rules, wanted.defaults);
+  if (wanted.text !== current.text) {
+    await rules.replace((stored) => ({ rules: own ?? stored }), wanted.defaults);
+  }
 }
 
 /** Keys of records that are there were made by the stored key policy. */
