@@ -100,6 +100,7 @@ export const LONG_TESTS = [
     what: "the contract of a frontier over directories, threads and Redis",
     files: [
       "test/ancestors/rows.redis.test.ts",
+      "test/api/cli-crawl-redis.test.ts",
       "test/api/cli-redis.test.ts",
       "test/conformance/broken.test.ts",
       "test/conformance/directory.test.ts",
