@@ -3,6 +3,14 @@ export { FrontierError } from "./base/errors.ts";
 export { openRedisFrontier } from "./integrations/redis/open-redis-frontier.ts";
 export type { RedisCommands, RedisFrontierOptions } from "./integrations/redis/redis-options.ts";
 export type { RedisFrontier } from "./integrations/redis/frontier/redis-types.ts";
+export {
+  exportRedisFrontier,
+  type RedisExportOptions,
+} from "./integrations/redis/transfer/export-redis.ts";
+export {
+  importRedisFrontier,
+  type RedisImportOptions,
+} from "./integrations/redis/transfer/import-redis.ts";
 /** @internal */
 export type {
   KnownRequest,

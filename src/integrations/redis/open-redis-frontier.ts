@@ -94,11 +94,19 @@ const readOptions = shape<RedisFrontierOptions>(
 export async function openRedisFrontier<Data = unknown>(
   options: RedisFrontierOptions,
 ): Promise<RedisFrontier<Data>> {
+  const { frontier } = await openWhole(options);
+  return frontier as unknown as RedisFrontier<Data>;
+}
+
+/** The same with its parts, for what works on records by itself. `isServed`: it is made as the crawl of a server. */
+export async function openWhole(
+  options: RedisFrontierOptions,
+  isServed = false,
+): Promise<OpenedOn> {
   const given = readOptions(refuseOthers(options), "options", "OPTION_INVALID");
   const commands = await commandsOf(given.redis);
   try {
-    const { frontier } = await openOn(commands, given, false);
-    return frontier as unknown as RedisFrontier<Data>;
+    return await openOn(commands, given, isServed);
   } catch (cause) {
     await commands.close().catch(() => undefined);
     throw cause;
@@ -138,13 +146,14 @@ export interface OpenedOn {
   readonly link: ServerLink;
   readonly reader: RequestReader;
   readonly rules: SharedRules;
+  readonly isServed: boolean;
 }
 
-/** `isServed`: it is the crawl of a server: a URL is one for each queue, and every duplicate is asked for. */
+/** `isNewServed`: where it is made, it is the crawl of a server: a URL is one for each queue, and every duplicate is asked for. */
 export async function openOn(
   commands: RedisCommands,
   given: RedisFrontierOptions,
-  isServed: boolean,
+  isNewServed: boolean,
 ): Promise<OpenedOn> {
   const { name = "default", prefix = "outrider", clock, giveUpMs = GIVE_UP_MS } = given;
   await checkServers(commands, giveUpMs);
@@ -154,14 +163,14 @@ export async function openOn(
       ...{ commands, now, giveUpMs },
       keys: Array.from({ length: partitions }, (_, at) => partitionKeys(prefix, name, at)),
     });
-  const partitions = await partitionsOf(linkOf(1), given);
+  const { partitions, isServed } = await madeWith(linkOf(1), given, isNewServed);
   if (partitions > 1) refuseForMany(given);
   const link = linkOf(partitions);
   const first = createRuleSet({
     ...{ version: 0, label: 0, rules: given.rules, defaults: given.defaults ?? {}, numbers: {} },
   });
   const create = (set: RuleSet): Promise<void> =>
-    createPartitions(link, set, given.maxDeliveries ?? MAX_DELIVERIES);
+    createPartitions(link, set, { maxDeliveries: given.maxDeliveries ?? MAX_DELIVERIES, isServed });
   await create(first);
   const stored = (await readStoredRules(link, 0)) ?? first;
   checkKey(stored, given);
@@ -198,7 +207,7 @@ export async function openOn(
   });
   unsubscribe.push(await commands.subscribe(channel, (message) => frontier.hear(message)));
   await frontier.seed();
-  return { frontier, link, reader, rules };
+  return { frontier, link, reader, rules, isServed };
 }
 
 /** Limits over all partitions would need one place that counts. */
@@ -208,26 +217,27 @@ function refuseForMany({ capacity, maxLeases }: RedisFrontierOptions): void {
   if (maxLeases !== undefined) throw unsupported("options.maxLeases", "partitions: 1, or no limit");
 }
 
-/** The number that the frontier was made with; of a new one the number that was asked for. */
-async function partitionsOf(
+/** What the frontier was made with; of a new one what was asked for. */
+async function madeWith(
   link: ServerLink,
   { partitions: asked, mustExist, name }: RedisFrontierOptions,
-): Promise<number> {
+  isNewServed: boolean,
+): Promise<{ partitions: number; isServed: boolean }> {
   const [key = ""] = link.keys[0] as readonly string[];
-  const [format, partitions] = (await link.retry(() =>
-    link.commands.call(key, "HMGET", [key, "format", "partitions"]),
-  )) as [Buffer | null, Buffer | null];
+  const [format, partitions, served] = (await link.retry(() =>
+    link.commands.call(key, "HMGET", [key, "format", "partitions", "served"]),
+  )) as [Buffer | null, Buffer | null, Buffer | null];
   if (format === null && mustExist === true)
     throw misuse("OPTION_INVALID", "options.name", name, "a frontier that is there");
-  if (format === null) return asked ?? PARTITIONS;
+  if (format === null) return { partitions: asked ?? PARTITIONS, isServed: isNewServed };
   if (Number(format) !== REDIS_FORMAT) {
     const expected = `${REDIS_FORMAT}; use the version that made them, or another name`;
     const message = `redis: keys of format ${Number(format)} (expected: ${expected})`;
     throw new FrontierError("FORMAT_UNSUPPORTED", message);
   }
   const stored = Number(partitions);
-  if (asked === undefined || asked === stored) return stored;
-  throw otherPartitions(asked, stored);
+  if (asked !== undefined && asked !== stored) throw otherPartitions(asked, stored);
+  return { partitions: stored, isServed: served !== null };
 }
 
 function otherPartitions(asked: number, stored: number): FrontierError {
@@ -238,10 +248,11 @@ function otherPartitions(asked: number, stored: number): FrontierError {
 async function createPartitions(
   link: ServerLink,
   set: RuleSet,
-  maxDeliveries: number,
+  { maxDeliveries, isServed }: { maxDeliveries: number; isServed: boolean },
 ): Promise<void> {
   const state = firstState(maxDeliveries);
   const fields = ["format", String(REDIS_FORMAT), "partitions", String(link.keys.length)];
+  if (isServed) fields.push("served", "1");
   const made = await Promise.all(
     link.keys.map(async (_, partition) => {
       const answer = (await link.runPlain("create", partition, [state, ...fields])) as unknown[];

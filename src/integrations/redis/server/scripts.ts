@@ -31,6 +31,8 @@ export type ScriptName =
   | "switch"
   | "epoch"
   | "known"
+  | "dump"
+  | "restore"
   | "queue"
   | "service";
 
