@@ -113,6 +113,7 @@ export const LONG_TESTS = [
       "test/regressions/redis-gave-up.test.ts",
       "test/regressions/redis-poll-beyond-max.test.ts",
       "test/unit/integrations/redis/open-redis-frontier.test.ts",
+      "test/unit/integrations/redis/server/clients.test.ts",
       "test/unit/integrations/redis/transfer/import-redis.test.ts",
       "test/conformance/thread.test.ts",
     ],
