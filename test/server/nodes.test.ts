@@ -216,6 +216,44 @@ describe("three servers on one Redis", () => {
   });
 });
 
+describe("the queues of a crawl on Redis", () => {
+  it("are given whole in slices, and what a client does not take goes back with the queue's clock", async (context) => {
+    const { redis } = await storeOptions("Redis", context);
+    const clock = createVirtualClock(START_SECOND * 1_000);
+    const service = await openRedisService({
+      ...{ redis: redis as string, name: "s", partitions: 2, clock },
+    });
+    onTestFinished(() => service.close());
+    const queues = await service.open((await service.nameOf("x", 9)) as string);
+    onTestFinished(() => queues.frontier.close());
+    const urls = Array.from({ length: 150 }, (_, at) => `http://a.com/${at}`);
+    await queues.frontier.pushMany(urls.map((url) => ({ url, hostKey: "a.com" })));
+    await queues.frontier.pushMany([{ url: "http://b.com/", hostKey: "b.com" }]);
+    const asked = { queues: 9, urls: 140, leaseMs: 60_000, gap: 100 };
+    const given: string[] = [];
+    for await (const leases of queues.serve(asked)) {
+      expect(leases.length).toBeLessThanOrEqual(2 * 64);
+      await queues.leases.giveBack(leases, new Set(), asked.gap);
+      given.push(...leases.map(({ url }) => url));
+      break; // as for a client that has gone
+    }
+    expect(given).toContain("http://a.com/0");
+    expect(await queues.view("a.com")).toMatchObject({ active: 150, inProcess: 0 });
+    const taken: string[] = [];
+    for await (const leases of queues.serve(asked)) taken.push(...leases.map(({ url }) => url));
+    expect(taken.filter((url) => url.includes("a.com"))).toEqual(urls.slice(0, 140));
+    expect(taken).toContain("http://b.com/");
+    for (const seconds of [0, 100, 1]) {
+      clock.advance(seconds * 1_000);
+      const rest: string[] = [];
+      const one = { ...asked, urls: 2 ** 31 };
+      for await (const leases of queues.serve(one)) rest.push(...leases.map(({ url }) => url));
+      // Held URLs have come back meanwhile.
+      expect(rest).toHaveLength(seconds === 1 ? 151 : 0);
+    }
+  });
+});
+
 async function keysOf(redis: RedisServer): Promise<[string[]]> {
   const { Redis } = await import("ioredis");
   const client = new Redis(redis.socket);
