@@ -133,7 +133,7 @@ describe("outrider crawl --redis", () => {
       return frontier;
     };
     const web = await startWeb();
-    const flags = ["--redis", redis.socket, "--name", "site", "--partitions", "2", "--lease", "8s"];
+    const flags = ["--redis", redis.socket, "--name", "site", "--partitions", "2", "--lease", "15s"];
     return { web, flags, look };
   }
 
