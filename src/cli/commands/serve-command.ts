@@ -13,7 +13,7 @@ export const SERVE_FLAGS: readonly Flag[] = [
   {
     name: "redis",
     value: "<url>",
-    text: "keep crawls on this Redis server, as one service with others of --name there",
+    text: "keep crawls on this Redis server; those of one --name are one service",
   },
   { name: "name", value: "<text>", text: "with --redis: name of the service (server)" },
   {
