@@ -58,7 +58,7 @@ export {
   type RobotsRule,
 } from "./crawl/robots/robots-rules.ts";
 export type { CrawlEvents } from "./crawl/run/crawl-monitor.ts";
-export type { CrawlOptions } from "./crawl/run/crawl-options.ts";
+export type { CrawlOptions, OpeningOptions } from "./crawl/run/crawl-options.ts";
 export { type CrawlPlan, type PlannedSeed, planCrawl } from "./crawl/run/crawl-plan.ts";
 export { type ScopeChange, type ScopeWord, withinScope } from "./crawl/run/crawl-scope.ts";
 export type {

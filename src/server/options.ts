@@ -41,6 +41,22 @@ export interface ServeOptions {
    */
   directory?: string | undefined;
   /**
+   * Where crawls are kept instead, as `openRedisFrontier` takes it: a URL, the path of a socket, options of ioredis, or a client. Servers
+   * on one Redis, with the same `name`, are one service.
+   * @defaultValue none
+   */
+  redis?: string | object | undefined;
+  /**
+   * Name of the service on Redis: its crawls are the frontiers `<name>:<crawl>`.
+   * @defaultValue "server"
+   */
+  name?: string | undefined;
+  /**
+   * Partitions of crawls that are made on Redis, as of `openRedisFrontier`.
+   * @defaultValue 16
+   */
+  partitions?: number | undefined;
+  /**
    * When a change of a directory is durable, as `FrontierOptions.durability`: an OK means no more than that.
    * @defaultValue `{ everyMs: 100 }`
    */
@@ -136,6 +152,13 @@ const readFields = argument<
 >("options", {
   frontier: kind<Frontier>("a frontier", isFrontier) as never,
   directory: TEXT,
+  redis: kind(
+    "a URL, the path of a socket, options of ioredis, or a client",
+    (value) =>
+      (typeof value === "string" && value !== "") || (typeof value === "object" && value !== null),
+  ),
+  name: TEXT,
+  partitions: whole(1, 4_096),
   durability: ANYTHING as never,
   host: TEXT,
   port: ANYTHING,
@@ -175,17 +198,10 @@ export function isLoopback(host: string): boolean {
 
 export function readServeOptions(options: ServeOptions): ServeSettings {
   const given = readFields(options) as ServeOptions;
-  const { frontier, directory, host = "127.0.0.1", tls, token } = given;
+  const { host = "127.0.0.1", tls, token } = given;
   const port = readPort(given.port, "options.port", 7071);
   const httpPort = readPort(given.httpPort, "options.httpPort", 7070);
-  if (frontier !== undefined && directory !== undefined) {
-    throw misuse(
-      "ARGUMENT_INVALID",
-      "options.directory",
-      directory,
-      "none beside options.frontier",
-    );
-  }
+  refuseOthers(given);
   if (tls !== undefined && (tls.cert === undefined || tls.key === undefined)) {
     throw misuse("ARGUMENT_INVALID", "options.tls", Object.keys(tls), "cert and key");
   }
@@ -204,6 +220,26 @@ export function readServeOptions(options: ServeOptions): ServeSettings {
     drainMs: given.drainMs ?? 5_000,
     given,
   };
+}
+
+/** Crawls are in one place: a frontier, a directory, or Redis; what belongs to another place is refused. */
+function refuseOthers(given: ServeOptions): void {
+  const { frontier, directory, redis, durability, name, partitions } = given;
+  const refuse = (option: string, value: unknown, expected: string): void => {
+    if (value === undefined) return;
+    throw misuse("ARGUMENT_INVALID", `options.${option}`, value, expected);
+  };
+  if (frontier !== undefined) {
+    refuse("directory", directory, "none beside options.frontier");
+    refuse("redis", redis, "none beside options.frontier");
+  }
+  if (redis === undefined) {
+    refuse("name", name, "none without options.redis");
+    refuse("partitions", partitions, "none without options.redis");
+    return;
+  }
+  refuse("directory", directory, "none beside options.redis");
+  refuse("durability", durability, "none beside options.redis: the server's appendfsync");
 }
 
 /** A port, or its default; undefined where none is wanted. */

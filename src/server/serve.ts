@@ -7,10 +7,12 @@
  */
 
 /** serve: opens the crawls and both ports, and closes them in the reverse order. */
+import { hostname } from "node:os";
 import { randomToken } from "../base/random.ts";
 import { type Clock, createSystemClock } from "../index.ts";
 import { type CrawlRegistry, openRegistry } from "./crawls/crawl-registry.ts";
 import { openGivenRegistry } from "./crawls/given-registry.ts";
+import { openRedisRegistry } from "./crawls/redis-registry.ts";
 import type { Calls } from "./grpc/calls.ts";
 import { listen, type RpcServer } from "./grpc/listen.ts";
 import { type HttpServer, listenHttp } from "./http/http-server.ts";
@@ -56,12 +58,18 @@ export async function serve(options: ServeOptions = {}): Promise<Server> {
   try {
     const rpc =
       settings.port === undefined ? NO_RPC : await listen(settings, settings.port, node.calls);
-    node.address = `${settings.host}:${rpc.port}`;
+    await registry.join(`${nodeHost(settings.host)}:${rpc.port}`);
     return await withHttp(settings, { registry, node, rpc, token, clock });
   } catch (cause) {
     await registry.close();
     throw cause;
   }
+}
+
+/** The name by which others reach this machine, where it listens on all of its addresses. */
+function nodeHost(host: string): string {
+  if (host === "0.0.0.0" || host === "::") return hostname();
+  return host.includes(":") ? `[${host}]` : host;
 }
 
 /** In the place of the protocol where it is not served. */
@@ -72,7 +80,7 @@ function openCrawls(settings: ServeSettings, clock: Clock): Promise<CrawlRegistr
   const { given, crawlsMax } = settings;
   const now = (): number => clock.now();
   const onFault = (crawl: string, cause: unknown): void => given.onFault?.({ place: crawl, cause });
-  const { frontier } = given;
+  const { frontier, redis, name = "server", partitions } = given;
   if (frontier !== undefined) {
     return openGivenRegistry({
       frontier,
@@ -80,6 +88,9 @@ function openCrawls(settings: ServeSettings, clock: Clock): Promise<CrawlRegistr
       onFault,
       needsIdentities: settings.port !== undefined,
     });
+  }
+  if (redis !== undefined) {
+    return openRedisRegistry({ redis, name, partitions, crawlsMax, clock: given.clock, onFault });
   }
   return openRegistry({
     directory: given.directory,
@@ -93,7 +104,6 @@ function openCrawls(settings: ServeSettings, clock: Clock): Promise<CrawlRegistr
 
 interface Node {
   readonly calls: Calls;
-  address: string;
   isClosing: boolean;
 }
 
@@ -139,15 +149,16 @@ function openHttp(settings: ServeSettings, parts: Parts, port: number): Promise<
     feed: createLiveFeed(async () => ({
       nowMs: clock.now(),
       frontiers: await Promise.all(
-        registry
-          .frontiers()
-          .map(([id, frontier]) => lookAt(id, frontier, clock.now(), given.score)),
+        (await registry.frontiers()).map(([id, frontier]) =>
+          lookAt(id, frontier, clock.now(), given.score),
+        ),
       ),
     })),
     watched: () => registry.frontiers(),
     metrics: async () => {
+      const frontiers = await registry.frontiers();
       const reports = await Promise.all(
-        registry.frontiers().map(async ([crawl, one]) => [{ crawl }, await one.report()] as const),
+        frontiers.map(async ([crawl, one]) => [{ crawl }, await one.report()] as const),
       );
       return textOf([...serverFamilies(node.calls.metrics), ...familiesOf(reports)]);
     },
@@ -157,31 +168,27 @@ function openHttp(settings: ServeSettings, parts: Parts, port: number): Promise<
 
 /** The state of this node, and the calls on it. */
 function createNode(settings: ServeSettings, registry: CrawlRegistry, clock: Clock): Node {
-  let isActive = true;
   let turn = 0;
   const { onFault } = settings.given;
   const node: Node = {
-    address: "",
     isClosing: false,
     calls: {
       metrics: createServerMetrics(),
       crawl: (id) => registry.open(id),
       find: (id) => registry.find(id),
       all: () => registry.all(),
-      rotated() {
-        const all = registry.all();
+      async rotated() {
+        const all = await registry.all();
         if (all.length > 0) turn = (turn + 1) % all.length;
         return [...all.slice(turn), ...all.slice(0, turn)];
       },
       deleteCrawl: (id) => registry.delete(id),
       setDelayDefault: (seconds) => registry.setDelayDefault(seconds),
-      isActive: () => isActive,
-      setActive(state) {
-        isActive = state;
-      },
+      isActive: () => registry.isActive(),
+      setActive: (state) => registry.setActive(state),
       setLogLevel: () => undefined, // faults alone are reported
       isClosing: () => node.isClosing,
-      nodes: () => [node.address],
+      nodes: () => registry.nodes(),
       second: () => Math.floor(clock.now() / 1_000),
       monotonic: () => clock.monotonic(),
       fault: (place, cause) => onFault?.({ place, cause }),

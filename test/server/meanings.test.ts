@@ -1,9 +1,6 @@
 /** What the calls of the protocol mean: the same as to URLFrontier's own service. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import * as grpc from "@grpc/grpc-js";
-import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../src/index.ts";
 import type { ServeOptions, Server } from "../../src/server.ts";
 import {
@@ -16,18 +13,13 @@ import {
   known,
   serving,
 } from "./client.ts";
+import { STORES, storeOptions } from "./stores.ts";
 
 const START_SECOND = 1_800_000_000;
 const CRAWL = "crawl_id";
 const MINE = { key: "queue_mysite", crawlID: CRAWL };
 
-function folder(): string {
-  const path = mkdtempSync(join(tmpdir(), "outrider-server-"));
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
-  return path;
-}
-
-describe.each(["memory", "directory"])("a crawl in %s", (kind) => {
+describe.each(STORES)("a crawl in %s", (store) => {
   const clock = { current: createVirtualClock(START_SECOND * 1_000) };
   let options: ServeOptions;
   let client: Client;
@@ -36,12 +28,9 @@ describe.each(["memory", "directory"])("a crawl in %s", (kind) => {
   const pass = (seconds: number): void => clock.current.advance(seconds * 1_000);
   const seconds = (): number => Math.floor(clock.current.now() / 1_000);
 
-  beforeEach(async () => {
+  beforeEach(async (context) => {
     clock.current = createVirtualClock(START_SECOND * 1_000);
-    options = {
-      clock: clock.current,
-      ...(kind === "memory" ? {} : { directory: folder(), durability: "sync" }),
-    };
+    options = { clock: clock.current, ...(await storeOptions(store, context)) };
     server = await serving(options);
     client = connect(server.port);
   });

@@ -1,7 +1,9 @@
 /** Reserved metadata: priority, milliseconds, failures and fencing, which the protocol itself cannot say. */
-import { describe, expect, it, onTestFinished } from "vitest";
+import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { createVirtualClock, openFrontier } from "../../src/index.ts";
+import type { ServeOptions, Server } from "../../src/server.ts";
 import { type Client, connect, found, type Info, known, serving } from "./client.ts";
+import { storeOptions } from "./stores.ts";
 
 const START = 1_800_000_000_000;
 
@@ -11,16 +13,26 @@ const told = (words: Record<string, string>) => ({
   ),
 });
 
-describe.each(["the server's own crawl", "a frontier of the program's own"])("%s", (kind) => {
-  async function begin(): Promise<{ client: Client; pass: (ms: number) => void }> {
+const PLACES = [
+  "a crawl in memory",
+  "a crawl on Redis",
+  "a frontier of the program's own",
+] as const;
+
+describe.each(PLACES)("%s", (place) => {
+  let options: ServeOptions = {};
+  beforeEach(async (context) => {
+    options = place === "a crawl on Redis" ? await storeOptions("Redis", context) : {};
+  });
+
+  async function begin(): Promise<{ client: Client; server: Server; pass: (ms: number) => void }> {
     const clock = createVirtualClock(START);
-    const isOwn = kind.startsWith("the server");
-    const frontier = isOwn
+    const frontier = place.startsWith("a crawl")
       ? undefined
       : await openFrontier({ name: "DEFAULT", clock, keepOpen: true });
     if (frontier !== undefined) onTestFinished(() => frontier.close());
-    const server = await serving({ clock, ...(frontier && { frontier }) });
-    return { client: connect(server.port), pass: (ms) => clock.advance(ms) };
+    const server = await serving({ ...options, clock, ...(frontier && { frontier }) });
+    return { client: connect(server.port), server, pass: (ms) => clock.advance(ms) };
   }
 
   const all = { max_urls_per_queue: 10, max_queues: 10, delay_requestable: 60 };
@@ -55,7 +67,7 @@ describe.each(["the server's own crawl", "a frontier of the program's own"])("%s
   });
 
   it("lets a URL fail for good", async () => {
-    const { client, pass } = await begin();
+    const { client, server, pass } = await begin();
     await client.put(found("http://a.test/1"));
     await client.get(all);
     const failed = known("http://a.test/1", 0, told({ failure: "status 410" }));
@@ -63,6 +75,22 @@ describe.each(["the server's own crawl", "a frontier of the program's own"])("%s
     pass(600_000);
     expect(await client.get(all)).toEqual([]);
     expect(await client.put(found("http://a.test/1"))).toEqual(["SKIPPED"]);
+    const counts = { size: 1, inProcess: 0, counts: { completed: 0 } };
+    expect(await client.stats("DEFAULT", "a.test")).toMatchObject(counts);
+    // The page's button makes it pending again.
+    const { httpPort, token } = server;
+    const answer = await fetch(`http://127.0.0.1:${httpPort}/api/requeue`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}` },
+      body: JSON.stringify({ frontier: "DEFAULT" }),
+    });
+    expect(await answer.json()).toEqual({ count: 1 });
+    expect(await client.stats("DEFAULT", "a.test")).toMatchObject(counts);
+    expect(await client.get(all)).toEqual(["http://a.test/1"]);
+    expect(await client.put(known("http://a.test/1", 0))).toEqual(["OK"]);
+    expect(await client.stats("DEFAULT", "a.test")).toMatchObject({
+      ...{ size: 0, inProcess: 0, counts: { completed: 1 } },
+    });
   });
 
   it("takes no result of a hand-out that is over", async () => {

@@ -1,25 +1,21 @@
 /** What a server keeps in its directory. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../src/index.ts";
 import type { ServeOptions } from "../../src/server.ts";
 import { connect, found, known, serving } from "./client.ts";
+import { storeOptions } from "./stores.ts";
 
 const START_SECOND = 1_800_000_000;
 const CRAWL = "crawl_id";
 const MINE = { key: "queue_mysite", crawlID: CRAWL };
 
-describe("a server with a directory", () => {
+describe.each(["directory", "Redis"] as const)("a server on a %s", (store) => {
   const clock = createVirtualClock(START_SECOND * 1_000);
   const pass = (seconds: number): void => clock.advance(seconds * 1_000);
   const seconds = (): number => Math.floor(clock.now() / 1_000);
 
-  it("continues after a restart: URLs, finished ones, blocks, delays, limits, counts", async () => {
-    const directory = mkdtempSync(join(tmpdir(), "outrider-server-"));
-    onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-    const options: ServeOptions = { clock, directory, durability: "sync" };
+  it("continues after a restart: URLs, finished ones, blocks, delays, limits, counts", async (context) => {
+    const options: ServeOptions = { clock, ...(await storeOptions(store, context)) };
     const server = await serving(options);
     let client = connect(server.port);
     const later = seconds() + 3_600;
@@ -39,7 +35,8 @@ describe("a server with a directory", () => {
       time: seconds() + 9_000,
     });
     await client.call("SetCrawlLimit", { ...MINE, limit: 1 });
-    expect(await client.get({ crawlID: "ä/∂", max_urls_per_queue: 1 })).toEqual(["http://a.com/1"]);
+    const held = { crawlID: "ä/∂", max_urls_per_queue: 1, delay_requestable: 5 };
+    expect(await client.get(held)).toEqual(["http://a.com/1"]);
     const before = await client.stats(CRAWL);
     client.raw.close();
     await server.close();

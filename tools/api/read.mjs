@@ -38,7 +38,7 @@ export function readEntries() {
     const name = key === "." ? manifest.name : `${manifest.name}${key.slice(1)}`;
     const source = /** @type {ts.SourceFile} */ (program.getSourceFile(files[at]));
     const module = /** @type {ts.Symbol} */ (checker.getSymbolAtLocation(source));
-    const exported = checker.getExportsOfModule(module);
+    const exported = checker.getExportsOfModule(module).filter((each) => !isInternalExport(each));
     exported.sort((a, b) => (a.name < b.name ? -1 : 1));
     const symbols = exported.map((each) => {
       const target = each.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(each) : each;
@@ -47,6 +47,14 @@ export function readEntries() {
       return readSymbol(each.name, target, origin, checker);
     });
     return { name, doc: headerOf(source), symbols };
+  });
+}
+
+/** An export for other entries of the package, which its declarations leave out. @param {ts.Symbol} symbol */
+function isInternalExport({ declarations = [] }) {
+  return declarations.some((node) => {
+    const statement = ts.isExportSpecifier(node) ? node.parent.parent : node;
+    return ts.getJSDocTags(statement).some(({ tagName }) => tagName.text === "internal");
   });
 }
 

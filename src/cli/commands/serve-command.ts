@@ -11,6 +11,18 @@ export const SERVE_FLAGS: readonly Flag[] = [
     text: "keep crawls here; none: memory, which ends with the server",
   },
   {
+    name: "redis",
+    value: "<url>",
+    text: "keep crawls on this Redis server; those of one --name are one service",
+  },
+  { name: "name", value: "<text>", text: "with --redis: name of the service (server)" },
+  {
+    name: "partitions",
+    value: "<n>",
+    kind: "whole",
+    text: "with --redis: parts of a crawl that is made (16)",
+  },
+  {
     name: "host",
     value: "<address>",
     text: "listen here (127.0.0.1); others need a token or --tls-ca",
@@ -31,6 +43,7 @@ export const SERVE_FLAGS: readonly Flag[] = [
 ];
 
 export async function serveCommand(args: Parsed, io: Io): Promise<number> {
+  checkPlace(args);
   const token = args.text("token") ?? process.env.OUTRIDER_TOKEN;
   const tls = tlsOf(args);
   const stopped = new Promise<void>((resolve) => {
@@ -43,6 +56,9 @@ export async function serveCommand(args: Parsed, io: Io): Promise<number> {
   });
   const server = await serve({
     directory: args.text("dir"),
+    redis: args.text("redis"),
+    name: args.text("name"),
+    partitions: args.whole("partitions"),
     host: args.text("host"),
     port: args.whole("port"),
     httpPort: args.has("no-http") ? false : args.whole("http"),
@@ -58,6 +74,17 @@ export async function serveCommand(args: Parsed, io: Io): Promise<number> {
   return EXIT_INTERRUPTED;
 }
 
+/** What belongs to another place is refused by its flag. */
+function checkPlace(args: Parsed): void {
+  if (args.has("redis")) {
+    if (args.has("dir")) throw new UsageError("--dir: not with --redis");
+    return;
+  }
+  for (const name of ["name", "partitions"]) {
+    if (args.has(name)) throw new UsageError(`--${name}: only with --redis`);
+  }
+}
+
 function tellPlaces(args: Parsed, io: Io, { port, httpPort, token }: Server): void {
   const host = args.text("host") ?? "127.0.0.1";
   if (args.has("json")) {
@@ -67,8 +94,10 @@ function tellPlaces(args: Parsed, io: Io, { port, httpPort, token }: Server): vo
   const scheme = args.has("tls-cert") ? "https" : "http";
   io.out(`protocol  ${host}:${port}\n`);
   if (httpPort !== undefined) io.out(`page      ${scheme}://${host}:${httpPort}/#token=${token}\n`);
-  const where = args.text("dir");
-  io.out(where === undefined ? "memory: crawls end with the server\n" : `directory ${where}\n`);
+  const directory = args.text("dir");
+  if (args.has("redis")) io.out(`redis     service ${args.text("name") ?? "server"}\n`);
+  else if (directory !== undefined) io.out(`directory ${directory}\n`);
+  else io.out("memory: crawls end with the server\n");
 }
 
 function tlsOf(args: Parsed): ServeTls | undefined {

@@ -1,8 +1,15 @@
 /** Commands that carry a frontier out of a directory and into one. */
 import { existsSync } from "node:fs";
 import type { RecordState } from "../../index.ts";
-import { exportFrontier, importFrontier, type ImportOptions } from "../../tools.ts";
+import {
+  exportFrontier,
+  type ExportOptions,
+  importFrontier,
+  type ImportOptions,
+  type ImportResult,
+} from "../../tools.ts";
 import { chosenFrontierOf, COMMON, DIRECTORY, FILTER, filterOf } from "./chosen-frontier.ts";
+import { REDIS, redisFrontierOf } from "./redis-frontier.ts";
 import { type Flag, type Parsed, UsageError } from "../flags.ts";
 import { EXIT_INTERRUPTED, EXIT_OK, type Io } from "../io.ts";
 import { whole } from "../output/number-text.ts";
@@ -18,9 +25,20 @@ import {
 const STATES: readonly RecordState[] = ["pending", "waiting", "failed"];
 const FORMATS = ["lines", "urls"];
 
-export const IMPORT_FLAGS = COMMON;
+export const IMPORT_FLAGS: readonly Flag[] = [
+  REDIS,
+  {
+    name: "partitions",
+    value: "<n>",
+    kind: "whole",
+    text: "with --redis: parts of a frontier that is made (16, or the export's)",
+  },
+  ...COMMON,
+];
 export const EXPORT_FLAGS: readonly Flag[] = [
   DIRECTORY,
+  REDIS,
+  { name: "drain", text: "with --redis: no process is given a page while it is written" },
   {
     name: "out",
     value: "<file>",
@@ -46,19 +64,15 @@ export async function exportCommand(args: Parsed, io: Io): Promise<number> {
   if (!FORMATS.includes(format)) {
     throw new UsageError(`--format: ${format} (expected: ${FORMATS.join(", ")})`);
   }
-  const { directory, name, options } = await chosenFrontierOf(args, "export");
   const only = {
     ...(state === undefined ? {} : { state: state as RecordState }),
     ...filterOf(args),
   };
   const isPart = format === "urls" || Object.keys(only).length > 0;
-  const output = outputOf(args.text("out"), io);
   const progress = progressOf(io, "lines");
-  const lines = exportFrontier(directory, {
-    ...(name === undefined ? {} : { name }),
-    ...{ options, onProgress: progress.tell },
-    ...(isPart ? { only } : {}),
-  });
+  const linesFrom = await exporterOf(args);
+  const output = outputOf(args.text("out"), io);
+  const lines = linesFrom({ onProgress: progress.tell, ...(isPart ? { only } : {}) });
   const leave =
     output.drop === undefined
       ? undefined
@@ -80,6 +94,23 @@ export async function exportCommand(args: Parsed, io: Io): Promise<number> {
   return EXIT_OK;
 }
 
+/** What reads the lines: of a directory, or of the frontier on Redis that is named. */
+async function exporterOf(
+  args: Parsed,
+): Promise<(how: Pick<ExportOptions, "only" | "onProgress">) => AsyncIterable<string>> {
+  const redis = args.text("redis");
+  if (redis !== undefined) {
+    await (await redisFrontierOf(args, "export"))?.close(); // it is there
+    const { exportRedisFrontier } = await import("../../redis.ts");
+    const name = args.text("name") ?? "default";
+    return (how) => exportRedisFrontier({ redis, name, drain: args.has("drain"), ...how });
+  }
+  if (args.has("drain")) throw new UsageError("--drain: only with --redis");
+  const { directory, name, options } = await chosenFrontierOf(args, "export");
+  return (how) =>
+    exportFrontier(directory, { ...(name === undefined ? {} : { name }), options, ...how });
+}
+
 /** Lines to their output; how many records there were. */
 async function written(
   lines: AsyncIterable<string>,
@@ -98,29 +129,58 @@ async function written(
 }
 
 export async function importCommand(args: Parsed, io: Io): Promise<number> {
-  const [, file] = args.words;
+  const isShared = args.has("redis");
+  const file = args.words[isShared ? 0 : 1];
+  if (isShared && args.words.length > 1)
+    throw new UsageError(`import: ${file}: a directory beside --redis`);
+  if (!isShared && args.has("partitions")) throw new UsageError("--partitions: only with --redis");
   if (file === undefined) throw new UsageError("import: no file");
   if (file !== STANDARD && !existsSync(file)) throw new UsageError(`import: ${file}: no such file`);
+  const progress = progressOf(io, "lines");
+  const take = isShared ? importIntoRedis : importIntoDirectory;
+  const result = await take(args, file, progress.tell);
+  progress.end();
+  tellImport(result, args, io);
+  return EXIT_OK;
+}
+
+type Tell = Progress["tell"];
+
+async function importIntoDirectory(args: Parsed, file: string, tell: Tell): Promise<ImportResult> {
   const chosen = await chosenFrontierOf(args, "import", true);
   if (chosen.missing.includes("defaults.key.keyOf")) {
     const expected =
       "--options <module> with the program's keyOf, which makes this directory's keys";
     throw new UsageError(`import: ${chosen.directory}: no keyOf (expected: ${expected})`);
   }
-  const progress = progressOf(io, "lines");
   const { directory, name, options } = chosen;
   const given: ImportOptions = {
     ...(name === undefined ? {} : { name }),
-    ...{ options, onProgress: progress.tell },
+    ...{ options, onProgress: tell },
   };
   // The lines before the cursor were visited: seen from now on, and not pending. The others are pushed.
   const visited = webmagicCursor(file) ?? 0;
   if (chosen.exists && visited > 0) {
     throw new UsageError(`import: ${directory}: not empty (expected: a directory of its own)`);
   }
-  const result = await importFrontier(directory, linesOfFile(file), { ...given, visited });
-  progress.end();
-  const { kind, passed, ...counts } = result;
+  return await importFrontier(directory, linesOfFile(file), { ...given, visited });
+}
+
+async function importIntoRedis(args: Parsed, file: string, tell: Tell): Promise<ImportResult> {
+  for (const name of ["options", "preset"]) {
+    if (args.has(name)) throw new UsageError(`--${name}: not with --redis`);
+  }
+  const { importRedisFrontier } = await import("../../redis.ts");
+  const options = {
+    redis: args.text("redis") as string,
+    name: args.text("name") ?? "default",
+    ...{ partitions: args.whole("partitions"), visited: webmagicCursor(file) ?? 0 },
+    onProgress: tell,
+  };
+  return await importRedisFrontier(options, linesOfFile(file));
+}
+
+function tellImport({ kind, passed, ...counts }: ImportResult, args: Parsed, io: Io): void {
   const { accepted, deferred, size } = counts;
   if (args.has("json")) io.out(`${JSON.stringify({ ...counts, kind, passed })}\n`);
   else if (kind === "digests")
@@ -131,7 +191,6 @@ export async function importCommand(args: Parsed, io: Io): Promise<number> {
   if (passed > 0) io.err(`${whole(passed)} lines were not requests: ${why}\n`);
   const refused = counts.rejected + counts.full;
   if (refused > 0) io.err(`${whole(refused)} were refused: ${reasonsOf(counts.reasons)}\n`);
-  return EXIT_OK;
 }
 
 /** As the report tells them. */

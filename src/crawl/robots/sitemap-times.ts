@@ -15,7 +15,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { type Lastmod, readLastmod } from "../../base/time/lastmod.ts";
 import type { LineFile } from "../files.ts";
-import type { Frontier, RequestInput } from "../../index.ts";
+import type { AsyncFrontier, Frontier, RequestInput } from "../../index.ts";
 import { createUrlTimes } from "../notes/url-times.ts";
 import { SITEMAP_HANDLER } from "./sitemap.ts";
 
@@ -36,9 +36,12 @@ export interface SitemapTimes {
   flushed(atMs: number): void;
 }
 
+/** Records of a frontier, in this thread or elsewhere. */
+type Records = Pick<Frontier, "record" | "put"> | Pick<AsyncFrontier, "record" | "put">;
+
 interface SitemapTimesOptions {
   readonly clock: Clock;
-  readonly frontier: Pick<Frontier, "record" | "put" | "report">;
+  readonly frontier: Pick<Frontier, "report"> & Records;
   /** The file in which they outlive the process. */
   readonly file: LineFile | undefined;
   /** Called for each URL that comes due. */
@@ -72,9 +75,9 @@ export function createSitemapTimes(options: SitemapTimesOptions): SitemapTimes {
     return visitedAt < from && (date === undefined || date.until > visitedAt);
   };
 
-  const isDue = (request: RequestInput, from: number): boolean => {
+  const isDue = async (request: RequestInput, from: number): Promise<boolean> => {
     const { url, handler, data } = request;
-    const record = frontier.record(request);
+    const record = await frontier.record(request);
     const isKnown = record?.state === "done" || record?.state === "failed";
     const read = readLastmod((data as { lastmod?: unknown } | undefined)?.lastmod);
     const date = read !== undefined && read.from <= clock.now() + DAY_MS ? read : undefined;
@@ -101,8 +104,10 @@ export function createSitemapTimes(options: SitemapTimesOptions): SitemapTimes {
         const isSitemap = one.handler === SITEMAP_HANDLER;
         const request = isSitemap ? { ...one, data: { ...dataOf(one), since: from } } : one;
         pushed.push(request);
-        if (!isDue(request, from)) continue;
-        const { status } = frontier.put(withKnownData(request, frontier), { dueAt: nowMs });
+        if (!(await isDue(request, from))) continue;
+        const { status } = await frontier.put(await withKnownData(request, frontier), {
+          dueAt: nowMs,
+        });
         if (status === "pending") onDue();
       }
       return pushed;
@@ -118,8 +123,8 @@ export function createSitemapTimes(options: SitemapTimesOptions): SitemapTimes {
 }
 
 /** What its own program gave it stays beside the new date. */
-function withKnownData(request: RequestInput, frontier: Pick<Frontier, "record">): RequestInput {
-  const data = frontier.record(request)?.data;
+async function withKnownData(request: RequestInput, frontier: Records): Promise<RequestInput> {
+  const data = (await frontier.record(request))?.data;
   if (data === undefined || data === null) return request;
   if (Object.getPrototypeOf(data) === Object.prototype)
     return { ...request, data: { ...data, ...dataOf(request) } };

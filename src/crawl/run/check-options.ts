@@ -46,6 +46,7 @@ const FIELDS: { readonly [option: string]: Field<unknown> } = {
   directory: path,
   name: textOf(1, NAME_LENGTH_MAX),
   frontier: withMethods("a frontier", ["take", "pushMany", "report", "host"]),
+  open: callable(),
   rules: kind("a list of rules", isList),
   defaults: kind("a rule's policy", isObject),
   frontierOptions: kind("options of openFrontier()", isObject),

@@ -1,6 +1,13 @@
 /** Options of a crawl: what can be said, and the checked form with every default filled in. */
 import type { Clock } from "../../base/clock.ts";
-import type { Frontier, FrontierOptions, RequestLike, Rule, RulePolicy } from "../../index.ts";
+import type {
+  AsyncFrontier,
+  Frontier,
+  FrontierOptions,
+  RequestLike,
+  Rule,
+  RulePolicy,
+} from "../../index.ts";
 import type { Lookup } from "../http/guarded-connector.ts";
 import type { DownloaderOptions } from "../http/downloader.ts";
 import type { Analyzer, Downloader, Pipeline } from "../module-registry.ts";
@@ -36,10 +43,16 @@ export interface CrawlOptions<Item = unknown> {
    */
   name?: string | undefined;
   /**
-   * A frontier of yours, used as it is and left open.
+   * A frontier of yours, used as it is and left open: in this thread, in another one, or on Redis.
    * @defaultValue none
    */
-  frontier?: Frontier | undefined;
+  frontier?: Frontier | AsyncFrontier | undefined;
+  /**
+   * Opens the frontier, with the options that the crawl makes of its own, in place of `openFrontier`; the crawl closes it:
+   * `open: (options) => openRedisFrontier({ ...options, redis, name })`.
+   * @defaultValue `openFrontier`
+   */
+  open?: ((options: OpeningOptions) => Promise<Frontier | AsyncFrontier>) | undefined;
   /**
    * Rules, as `openFrontier` takes them.
    * @defaultValue one that takes the scope
@@ -409,6 +422,15 @@ export interface CrawlOptions<Item = unknown> {
    */
   clock?: Clock | undefined;
 }
+
+/**
+ * What a crawl opens its frontier with.
+ *
+ * @example
+ * const open = (options) => openRedisFrontier({ ...options, redis: "redis://10.0.0.5", name: "news" });
+ * await crawl({ seeds: "https://example.org/", open }).finished;
+ */
+export type OpeningOptions = Pick<FrontierOptions, "clock" | "defaults" | "leaseMs" | "rules">;
 
 export interface CrawlSettings {
   readonly given: CrawlOptions;

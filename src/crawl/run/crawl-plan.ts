@@ -85,6 +85,7 @@ export async function planCrawl(options: Omit<CrawlOptions, "frontier">): Promis
 function ofNothing(settings: CrawlSettings): CrawlSettings {
   const {
     directory: _,
+    open: _______,
     items: __,
     log: ___,
     saveBodies: ____,

@@ -18,13 +18,20 @@
 import { setMaxListeners } from "node:events";
 import { misuse } from "../../base/errors.ts";
 import type { ListenOptions } from "../../base/listen-options.ts";
-import { type Frontier, type Lease, openFrontier, type Rule } from "../../index.ts";
+import {
+  type AsyncFrontier,
+  type Frontier,
+  type Lease,
+  openFrontier,
+  type Rule,
+} from "../../index.ts";
 import { createEmitter, type Emitter } from "../report/emitter.ts";
 import type { CrawlHost } from "../report/host-health.ts";
 import { createFaultHub, type FaultHub, type FaultStream } from "../report/fault-stream.ts";
 import { createModuleRegistry, type ModuleRegistry } from "../module-registry.ts";
 import { type CrawlEvents, Monitor } from "./crawl-monitor.ts";
 import type { CrawlOptions, CrawlSettings } from "./crawl-options.ts";
+import { isElsewhere, SharedFrontier } from "../shared/shared-frontier.ts";
 import { normalizeCrawl } from "./normalize-crawl.ts";
 import { prepareCrawl } from "./prepare-crawl.ts";
 import { withinScope } from "./crawl-scope.ts";
@@ -42,7 +49,7 @@ import { createSitemapTimes, type SitemapTimes } from "../robots/sitemap-times.t
 import { createTrapWatch } from "../traps/trap-watch.ts";
 import { createUrlBudgets, type UrlBudgets } from "../traps/url-budgets.ts";
 import { visit } from "./visit.ts";
-import type { VisitContext } from "./visit-context.ts";
+import { textOf, type VisitContext } from "./visit-context.ts";
 
 /** A crawl under way. `await using` stops it at the end of the block, as `stop()` does. */
 export interface Crawl<Item = unknown> extends AsyncDisposable {
@@ -52,8 +59,10 @@ export interface Crawl<Item = unknown> extends AsyncDisposable {
   readonly status: CrawlStatus;
   /** Its modules; register or unregister them while it runs. */
   readonly modules: ModuleRegistry;
-  /** Its frontier, from status `running` on. */
+  /** Its frontier, from status `running` on; undefined where that is elsewhere. */
   readonly frontier: Frontier | undefined;
+  /** Its frontier where that is elsewhere, in another thread or on Redis, from status `running` on. */
+  readonly shared: AsyncFrontier | undefined;
   /** Listens to an event; returns a function that ends that. */
   on<E extends keyof CrawlEvents>(
     event: E,
@@ -124,6 +133,8 @@ class CrawlRun implements Crawl {
   #sitemapTimes: SitemapTimes | undefined;
   #budgets: UrlBudgets | undefined;
   #frontier: Frontier | undefined;
+  /** What #frontier is over one that is elsewhere. */
+  #shared: SharedFrontier | undefined;
   #status: CrawlStatus = "opening";
   #reason: CrawlReason | undefined;
   #last: CrawlSummary | undefined;
@@ -158,7 +169,11 @@ class CrawlRun implements Crawl {
   }
 
   get frontier(): Frontier | undefined {
-    return this.#frontier;
+    return this.#shared === undefined ? this.#frontier : undefined;
+  }
+
+  get shared(): AsyncFrontier | undefined {
+    return this.#shared?.frontier;
   }
 
   on<E extends keyof CrawlEvents>(
@@ -228,7 +243,7 @@ class CrawlRun implements Crawl {
   async #run(): Promise<CrawlSummary> {
     const { given } = this.#settings;
     try {
-      const frontier = given.frontier ?? (await openFrontier(this.#settings.frontier));
+      const frontier = await this.#openFrontier();
       this.#frontier = frontier;
       // Only now: the directory is ours.
       const validators = validatorsFor(this.#settings);
@@ -243,6 +258,7 @@ class CrawlRun implements Crawl {
       const context = await this.#prepare(frontier, { isWanted, headersFor, contentFor, offer });
       // Those of a directory go on where none are given, and the scope has its own.
       validators.setRules(frontier.rules() ?? []);
+      await this.#shared?.flush(); // seeds are there, and are counted
       if (!this.#taking.signal.aborted) this.#become("running");
       this.#endInTime();
       this.#monitor.begin(frontier, () => {
@@ -261,12 +277,31 @@ class CrawlRun implements Crawl {
     return this.report();
   }
 
+  async #openFrontier(): Promise<Frontier> {
+    const { given, frontier: options } = this.#settings;
+    const opened = given.frontier ?? (await (given.open ?? openFrontier)(options));
+    if (!isElsewhere(opened)) return opened;
+    try {
+      this.#shared = await SharedFrontier.open({
+        ...{ frontier: opened, settings: this.#settings },
+        onFault: (cause, url) => {
+          const what = `frontier: ${textOf(cause)}`;
+          this.#faults.report({ type: "scheduler", what, cause, ...(url && { url }) });
+        },
+      });
+    } catch (cause) {
+      if (given.frontier === undefined) await opened.close({ discard: true });
+      throw cause;
+    }
+    return this.#shared.asFrontier();
+  }
+
   #prepare(frontier: Frontier, validators: VisitContext["validators"]): Promise<VisitContext> {
     this.modules.onRegister((kind) => {
       if (kind === "downloader" && this.#isWaitingForModule) this.resume();
     });
     return prepareCrawl({
-      frontier,
+      ...{ frontier, shared: this.#shared },
       sitemapTimes: this.#sitemapTimes as SitemapTimes,
       families: this.#watchFamilies(frontier),
       settings: this.#settings,
@@ -400,13 +435,16 @@ class CrawlRun implements Crawl {
     const frontier = this.#frontier;
     if (frontier !== undefined) {
       this.#monitor.end(frontier);
-      if (this.#settings.given.frontier === undefined) await frontier.flush();
+      const isOurs = this.#settings.given.frontier === undefined;
+      if (this.#shared !== undefined) await this.#shared.end(this.#reason === "fault");
+      else if (isOurs) await frontier.flush();
       this.#monitor.leave();
       this.#pendingValidators?.close();
       if (this.#reason !== "fault") this.#keepNotes(Number.POSITIVE_INFINITY);
       const summary = this.report();
       this.#last = Object.assign(summary, { status: "stopped" as const });
-      if (this.#settings.given.frontier === undefined) await frontier.close();
+      if (this.#shared !== undefined) await this.#shared.close(isOurs);
+      else if (isOurs) await frontier.close();
     }
     await this.modules.close();
     this.#become("stopped");

@@ -135,8 +135,8 @@ function checkWork(options: CrawlOptions, seeds: readonly Seed[]): void {
     if (canonicalize(url) !== undefined) continue;
     throw misuse("OPTION_INVALID", "options.seeds", url, "http and https URLs");
   }
-  const { frontier, directory, rules, frontierOptions = {} } = options;
-  if (seeds.length > 0 || frontier !== undefined) return;
+  const { frontier, open, directory, rules, frontierOptions = {} } = options;
+  if (seeds.length > 0 || frontier !== undefined || open !== undefined) return;
   const { directory: other, from, rules: others } = frontierOptions;
   if (from !== undefined || other !== undefined) return;
   if ([...(rules ?? []), ...(others ?? [])].some((rule) => (rule?.seeds ?? []).length > 0)) return;

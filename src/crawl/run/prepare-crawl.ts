@@ -4,7 +4,8 @@
  */
 import { createPausedHosts } from "../threads/paused-hosts.ts";
 import { noteCrawlLog } from "../report/crawl-log.ts";
-import type { Frontier } from "../../index.ts";
+import type { Frontier, Rule } from "../../index.ts";
+import type { SharedFrontier } from "../shared/shared-frontier.ts";
 import type { SitemapTimes } from "../robots/sitemap-times.ts";
 import { createCookies } from "../http/cookie-jar.ts";
 import { createDownloader } from "../http/downloader.ts";
@@ -35,6 +36,8 @@ import type { VisitContext, VisitLimits } from "./visit-context.ts";
 
 interface CrawlPreparation {
   readonly frontier: Frontier;
+  /** What `frontier` is over one that is elsewhere. */
+  readonly shared: SharedFrontier | undefined;
   readonly settings: CrawlSettings;
   readonly modules: ModuleRegistry;
   readonly faults: FaultHub;
@@ -72,7 +75,7 @@ export async function prepareCrawl(parts: CrawlPreparation): Promise<VisitContex
     faults.report({ type: "scheduler", what, cause, ...(url === undefined ? {} : { url }) });
   });
   monitor.watch(frontier);
-  takeScope(parts);
+  await takeScope(parts);
   const hostKeyOf = hostKeys(parts);
   const robots =
     settings.robots === undefined ? undefined : gateOf(parts, settings.robots, hostKeyOf);
@@ -147,7 +150,7 @@ function boundedGate(
 }
 
 /** The rules of the scope, where the crawl makes them. */
-function takeScope({ frontier, settings, events }: CrawlPreparation): void {
+async function takeScope({ frontier, shared, settings, events }: CrawlPreparation): Promise<void> {
   const { given, scope, seeds } = settings;
   if (given.frontier !== undefined || given.rules !== undefined) return;
   if (isUnscoped(frontier, settings)) {
@@ -155,9 +158,18 @@ function takeScope({ frontier, settings, events }: CrawlPreparation): void {
       "domains, or 'any' for the whole web: no scope was chosen for what this directory holds";
     throw misuse("OPTION_INVALID", "options.scope", undefined, expected);
   }
-  const { rules, change } = scopeOf(frontier, scope, seeds, given.directory !== undefined);
-  if (rules !== undefined) frontier.setRules(rules);
-  if (change !== undefined) events.emit("scope", change);
+  const isKept = given.directory !== undefined || shared !== undefined;
+  let made: ReturnType<typeof scopeOf> | undefined;
+  const make = (): { rules: Rule[] } | undefined => {
+    made = scopeOf(frontier, scope, seeds, isKept);
+    return made.rules && { rules: made.rules };
+  };
+  if (shared !== undefined) await shared.changeRules(make);
+  else {
+    const { rules } = make() ?? {};
+    if (rules !== undefined) frontier.setRules(rules);
+  }
+  if (made?.change !== undefined) events.emit("scope", made.change);
 }
 
 /**

@@ -215,7 +215,11 @@ export function withVisit(
       const visit = visitOf("retried", outcome, reason === undefined ? {} : { reason });
       onEnding(visit);
       const answer = lease.retry(options);
-      onVisit(answer === "failed" ? { ...visit, outcome: answer } : visit);
+      const ended = (end: unknown): void =>
+        onVisit(end === "failed" ? { ...visit, outcome: end } : visit);
+      // A frontier that is elsewhere answers later.
+      if (answer instanceof Promise) void answer.then(ended);
+      else ended(answer);
       return answer;
     },
     fail(reason, outcome) {

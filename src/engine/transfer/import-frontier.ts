@@ -9,8 +9,13 @@
 import { join } from "node:path";
 import { FrontierError, misuse } from "../../base/errors.ts";
 import { givenOf } from "../../base/plain-copy.ts";
-import { createSectionMaker, isExportHead } from "../../persistence/transfer/import-sections.ts";
+import {
+  createSectionMaker,
+  isExportHead,
+  REDIS_EXPORT_NAME,
+} from "../../persistence/transfer/import-sections.ts";
 import type { Line } from "../../persistence/transfer/export-lines.ts";
+import { chained, isDigest, parsedLines } from "./import-lines.ts";
 import { diskFault, nodeFiles, writeAll } from "../../persistence/files.ts";
 import {
   frontierDirectory,
@@ -74,7 +79,6 @@ export interface ImportResult {
 
 /** Bytes that are written at once. */
 const WRITE_BYTES = 256 * 1024;
-const LINES_PER_WORD = 4_096;
 
 /**
  * Imports lines into a directory. Lines of `exportFrontier` make an equal frontier in an empty directory. Into a
@@ -101,6 +105,7 @@ export async function importFrontier(
   const first = await parsed.next();
   const isExport = first.done !== true && typeof first.value !== "string";
   const isWhole = isExport && isExportHead(first.value as Line);
+  if (isExport) refuseOtherStore(first.value as Line);
   const own = frontierDirectory(directory, name);
   const place: Place = { files: nodeFiles, directory: own };
   const { segments, snapshots } = listDirectory(place);
@@ -121,6 +126,14 @@ export async function importFrontier(
     if (isMade) removeUnusedDirectory(place, systemProcesses(), isAboveMade);
     throw error;
   }
+}
+
+/** Identities of Redis have other hashes, which no directory can look up. */
+function refuseOtherStore({ outrider }: Line): void {
+  if (outrider !== REDIS_EXPORT_NAME) return;
+  const expected = "`import --redis`, or an export of records alone: `--state pending`";
+  const message = `outrider: "${REDIS_EXPORT_NAME}" (expected for a directory: ${expected})`;
+  throw new FrontierError("FORMAT_UNSUPPORTED", message);
 }
 
 /** Requests into a directory. Into an empty one all of them, or none where a line is none: what the disk refuses may be gone on with. */
@@ -180,10 +193,6 @@ async function importDigests(
 
 /** Digests held one by one before they become one piece. */
 const CHUNKS_MAX = 100_000;
-
-function isDigest(line: Line | string): line is string {
-  return typeof line === "string" && /^[0-9a-f]{40}$/i.test(line);
-}
 
 function noDigest(line: number): FrontierError {
   const message = `line ${line}: no fingerprint (expected: 40 hex digits, as in requests.seen)`;
@@ -258,37 +267,4 @@ async function writeSections(
   } finally {
     nodeFiles.close(file);
   }
-}
-
-/** Lines that are not empty: objects where they are JSON. */
-async function* parsedLines(
-  lines: AsyncIterable<string> | Iterable<string>,
-  { visited, onProgress }: { visited: number; onProgress: ImportOptions["onProgress"] },
-): AsyncGenerator<Line | string> {
-  let number = 0;
-  let isExport = false;
-  for await (const line of lines) {
-    if (++number % LINES_PER_WORD === 0) onProgress?.(number);
-    const text = line.trim();
-    if (text === "" && number > visited) continue; // those before count
-    const one: Line | string = text.startsWith("{") ? parsed(text, number, isExport) : text;
-    isExport ||= typeof one === "object" && isExportHead(one);
-    yield one;
-  }
-  onProgress?.(number);
-}
-
-function parsed(text: string, number: number, isExport: boolean): Line {
-  try {
-    return JSON.parse(text) as Line;
-  } catch (cause) {
-    const message = `line ${number}: no JSON (expected: a URL, or an object)`;
-    const code = isExport ? "SNAPSHOT_CORRUPT" : "REQUEST_INVALID";
-    throw new FrontierError(code, message, { line: number, cause });
-  }
-}
-
-async function* chained<T>(first: readonly T[], rest: AsyncIterable<T>): AsyncGenerator<T> {
-  yield* first;
-  yield* rest;
 }

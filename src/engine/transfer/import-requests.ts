@@ -11,20 +11,20 @@ import { abortOf, slicesOf } from "../api/push-from.ts";
 import type { PushResult, RequestInput, RequestLike } from "../types/frontier-types.ts";
 
 /** Requests that are pushed at once: about a millisecond of work. */
-const BATCH = 1_000;
+export const BATCH = 1_000;
 /** Fields of a record's line that a push takes. */
 const REQUEST_FIELDS = [
   ...["url", "method", "body", "headers", "priority", "depth", "key", "dedup", "start"],
   ...["handler", "hostKey", "maxAttempts", "data"],
 ];
 
-type Count = "size" | "accepted" | "deferred" | "duplicate" | "rejected" | "full";
-const COUNTS: readonly Count[] = [
+export type Count = "size" | "accepted" | "deferred" | "duplicate" | "rejected" | "full";
+export const COUNTS: readonly Count[] = [
   ...(["size", "accepted", "deferred"] as const),
   ...(["duplicate", "rejected", "full"] as const),
 ];
 
-interface Pushed extends Readonly<Record<Count, number>> {
+export interface Pushed extends Readonly<Record<Count, number>> {
   /** Lines that were no request. */
   readonly passed: number;
   /** Why requests were rejected or found no room, with their numbers. */
@@ -65,7 +65,7 @@ export async function pushLines(
 }
 
 /** Requests of lines; what is none of an export is passed over and counted. */
-class Requests implements AsyncIterable<RequestLike> {
+export class Requests implements AsyncIterable<RequestLike> {
   passed = 0;
   readonly #lines: AsyncIterable<Line | string>;
 
@@ -82,7 +82,8 @@ class Requests implements AsyncIterable<RequestLike> {
   }
 }
 
-function addReasons(reasons: Record<string, number>, result: PushResult): void {
+/** Adds why requests of a batch were rejected or found no room. */
+export function addReasons(reasons: Record<string, number>, result: PushResult): void {
   if (result.rejected + result.full === 0) return;
   for (let at = 0; at < result.size; at++) {
     const { status, reason = status } = result.verdict(at);

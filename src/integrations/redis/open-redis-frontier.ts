@@ -5,6 +5,7 @@
  *   server      clients of other packages, scripts, keys, packing, tries again
  *   requests    what becomes of requests before they are sent: rules, keys, rows, bytes of records
  *   frontier    the surface: pushes, leases and their ends, waiting, edits, report
+ *   service     servers of a protocol on one Redis: crawls, queues, which servers live
  */
 import type { Clock } from "../../base/clock.ts";
 import { FrontierError, misuse } from "../../base/errors.ts";
@@ -19,7 +20,7 @@ import {
   callable,
 } from "../../base/fields.ts";
 import { isObject } from "../../base/type-guards.ts";
-import { RecentDuplicates } from "./requests/recent-duplicates.ts";
+import { NOTHING_RECENT, RecentDuplicates } from "./requests/recent-duplicates.ts";
 import { RequestReader } from "./requests/request-reader.ts";
 import { createRuleSet, type RuleSet, termFields, unsupported } from "./requests/rule-set.ts";
 import type { RedisCommands, RedisFrontierOptions } from "./redis-options.ts";
@@ -93,10 +94,19 @@ const readOptions = shape<RedisFrontierOptions>(
 export async function openRedisFrontier<Data = unknown>(
   options: RedisFrontierOptions,
 ): Promise<RedisFrontier<Data>> {
+  const { frontier } = await openWhole(options);
+  return frontier as unknown as RedisFrontier<Data>;
+}
+
+/** The same with its parts, for what works on records by itself. `isServed`: it is made as the crawl of a server. */
+export async function openWhole(
+  options: RedisFrontierOptions,
+  isServed = false,
+): Promise<OpenedOn> {
   const given = readOptions(refuseOthers(options), "options", "OPTION_INVALID");
   const commands = await commandsOf(given.redis);
   try {
-    return (await openOn(commands, given)) as unknown as RedisFrontier<Data>;
+    return await openOn(commands, given, isServed);
   } catch (cause) {
     await commands.close().catch(() => undefined);
     throw cause;
@@ -130,10 +140,21 @@ function refuseOthers(options: RedisFrontierOptions): RedisFrontierOptions {
   return rest;
 }
 
-async function openOn(
+/** A frontier, and what it is made of. */
+export interface OpenedOn {
+  readonly frontier: OpenRedisFrontier;
+  readonly link: ServerLink;
+  readonly reader: RequestReader;
+  readonly rules: SharedRules;
+  readonly isServed: boolean;
+}
+
+/** `isNewServed`: where it is made, it is the crawl of a server: a URL is one for each queue, and every duplicate is asked for. */
+export async function openOn(
   commands: RedisCommands,
   given: RedisFrontierOptions,
-): Promise<OpenRedisFrontier> {
+  isNewServed: boolean,
+): Promise<OpenedOn> {
   const { name = "default", prefix = "outrider", clock, giveUpMs = GIVE_UP_MS } = given;
   await checkServers(commands, giveUpMs);
   const now = (): string => (clock === undefined ? "" : String(clock.now()));
@@ -142,18 +163,19 @@ async function openOn(
       ...{ commands, now, giveUpMs },
       keys: Array.from({ length: partitions }, (_, at) => partitionKeys(prefix, name, at)),
     });
-  const partitions = await partitionsOf(linkOf(1), given);
+  const { partitions, isServed } = await madeWith(linkOf(1), given, isNewServed);
   if (partitions > 1) refuseForMany(given);
   const link = linkOf(partitions);
   const first = createRuleSet({
     ...{ version: 0, label: 0, rules: given.rules, defaults: given.defaults ?? {}, numbers: {} },
   });
   const create = (set: RuleSet): Promise<void> =>
-    createPartitions(link, set, given.maxDeliveries ?? MAX_DELIVERIES);
+    createPartitions(link, set, { maxDeliveries: given.maxDeliveries ?? MAX_DELIVERIES, isServed });
   await create(first);
   const stored = (await readStoredRules(link, 0)) ?? first;
   checkKey(stored, given);
-  const reader = new RequestReader(stored, partitions, given.maxUrlBytes ?? MAX_URL_BYTES);
+  const maxUrlBytes = given.maxUrlBytes ?? MAX_URL_BYTES;
+  const reader = new RequestReader(stored, partitions, maxUrlBytes, isServed);
   const rules = new SharedRules(link, reader);
   await takeUp(rules, given);
   const channel = channelOf(prefix, name);
@@ -161,7 +183,7 @@ async function openOn(
   const unsubscribe: Array<() => Promise<void>> = [];
   const frontier = new OpenRedisFrontier({
     ...{ name, clock, link, reader, rules, channel, drop },
-    recent: new RecentDuplicates(),
+    recent: isServed ? NOTHING_RECENT : new RecentDuplicates(),
     capacity: given.capacity ?? 0,
     leaseMs: given.leaseMs ?? LEASE_MS,
     ...{ maxLeases: given.maxLeases ?? 0, maxFound: given.maxFound ?? MAX_FOUND },
@@ -185,7 +207,7 @@ async function openOn(
   });
   unsubscribe.push(await commands.subscribe(channel, (message) => frontier.hear(message)));
   await frontier.seed();
-  return frontier;
+  return { frontier, link, reader, rules, isServed };
 }
 
 /** Limits over all partitions would need one place that counts. */
@@ -195,43 +217,48 @@ function refuseForMany({ capacity, maxLeases }: RedisFrontierOptions): void {
   if (maxLeases !== undefined) throw unsupported("options.maxLeases", "partitions: 1, or no limit");
 }
 
-/** The number that the frontier was made with; of a new one the number that was asked for. */
-async function partitionsOf(
+/** What the frontier was made with; of a new one what was asked for. */
+async function madeWith(
   link: ServerLink,
   { partitions: asked, mustExist, name }: RedisFrontierOptions,
-): Promise<number> {
+  isNewServed: boolean,
+): Promise<{ partitions: number; isServed: boolean }> {
   const [key = ""] = link.keys[0] as readonly string[];
-  const [format, partitions] = (await link.retry(() =>
-    link.commands.call(key, "HMGET", [key, "format", "partitions"]),
-  )) as [Buffer | null, Buffer | null];
+  const [format, partitions, served] = (await link.retry(() =>
+    link.commands.call(key, "HMGET", [key, "format", "partitions", "served"]),
+  )) as [Buffer | null, Buffer | null, Buffer | null];
   if (format === null && mustExist === true)
     throw misuse("OPTION_INVALID", "options.name", name, "a frontier that is there");
-  if (format === null) return asked ?? PARTITIONS;
+  if (format === null) return { partitions: asked ?? PARTITIONS, isServed: isNewServed };
   if (Number(format) !== REDIS_FORMAT) {
     const expected = `${REDIS_FORMAT}; use the version that made them, or another name`;
     const message = `redis: keys of format ${Number(format)} (expected: ${expected})`;
     throw new FrontierError("FORMAT_UNSUPPORTED", message);
   }
   const stored = Number(partitions);
-  if (asked === undefined || asked === stored) return stored;
-  throw misuse(
-    "PROFILE_MISMATCH",
-    "options.partitions",
-    asked,
-    `${stored}, which the frontier was made with`,
-  );
+  if (asked !== undefined && asked !== stored) throw otherPartitions(asked, stored);
+  return { partitions: stored, isServed: served !== null };
+}
+
+function otherPartitions(asked: number, stored: number): FrontierError {
+  const expected = `${stored}, which the frontier was made with`;
+  return misuse("PROFILE_MISMATCH", "options.partitions", asked, expected);
 }
 
 async function createPartitions(
   link: ServerLink,
   set: RuleSet,
-  maxDeliveries: number,
+  { maxDeliveries, isServed }: { maxDeliveries: number; isServed: boolean },
 ): Promise<void> {
   const state = firstState(maxDeliveries);
   const fields = ["format", String(REDIS_FORMAT), "partitions", String(link.keys.length)];
+  if (isServed) fields.push("served", "1");
   const made = await Promise.all(
     link.keys.map(async (_, partition) => {
       const answer = (await link.runPlain("create", partition, [state, ...fields])) as unknown[];
+      const stored = Number(answer[2]);
+      // Another process made it in the same moment, with another number.
+      if (stored !== link.keys.length) throw otherPartitions(link.keys.length, stored);
       return Number(answer[0]) === 1;
     }),
   );
@@ -258,7 +285,9 @@ async function takeUp(
     defaults: defaults ?? current.defaults,
     numbers: Object.fromEntries(current.numbers),
   });
-  if (wanted.text !== current.text) await rules.replace(wanted.rules, wanted.defaults);
+  if (wanted.text !== current.text) {
+    await rules.replace((stored) => ({ rules: own ?? stored }), wanted.defaults);
+  }
 }
 
 /** Keys of records that are there were made by the stored key policy. */
@@ -273,9 +302,10 @@ function checkKey({ defaults }: RuleSet, given: RedisFrontierOptions): void {
   );
 }
 
-async function dropPartitions(link: ServerLink): Promise<void> {
-  for (const keys of link.keys) {
-    // The state goes first: a process that comes later finds no frontier.
-    for (const key of keys) await link.retry(() => link.commands.call(key, "UNLINK", [key]));
+/** Each partition at once, the first one last: it holds their number, with which another process goes on after a crash. */
+export async function dropPartitions(link: ServerLink): Promise<void> {
+  for (const keys of link.keys.toReversed()) {
+    const [key = ""] = keys;
+    await link.retry(() => link.commands.call(key, "UNLINK", keys));
   }
 }

@@ -56,6 +56,9 @@ interface SectionMaker {
   end(): readonly Section[];
 }
 
+/** Names the export of a frontier on Redis in its first line. */
+export const REDIS_EXPORT_NAME = "redis-frontier";
+
 /** Whether this line is the first one of an export. */
 export function isExportHead(line: Line): boolean {
   return line.outrider === EXPORT_NAME;

@@ -14,7 +14,7 @@ import {
   type FrontierOptions,
   openFrontier,
 } from "../../index.ts";
-import type { Crawl } from "./crawl.ts";
+import type { Crawl, Soon } from "./crawl.ts";
 import type { Given } from "./given-records.ts";
 import { LocalCrawl } from "./local-crawl.ts";
 import { ROOM_ANY } from "./queue-table.ts";
@@ -35,19 +35,42 @@ export interface RegistryOptions {
   readonly onFault: (crawl: string, cause: unknown) => void;
 }
 
-export interface CrawlRegistry {
-  /** The crawl of an id; `isMade`: it is made where it is missing. Rejects with CRAWLS_FULL where no more may be. */
-  open(id: string): Crawl | Promise<Crawl>;
+/** What is set for all crawls, and who serves them. */
+export interface Control {
+  isActive(): Soon<boolean>;
+  setActive(isActive: boolean): Soon<void>;
+  /** This server listens at an address from now on. */
+  join(address: string): Soon<void>;
+  /** Addresses of all servers of these crawls. */
+  nodes(): Soon<readonly string[]>;
+}
+
+export interface CrawlRegistry extends Control {
+  /** The crawl of an id, made where it is missing. Rejects with CRAWLS_FULL where no more may be. */
+  open(id: string): Soon<Crawl>;
   /** A crawl that is there. */
-  find(id: string): Crawl | undefined;
-  all(): Crawl[];
-  frontiers(): Array<[id: string, frontier: Given]>;
+  find(id: string): Soon<Crawl | undefined>;
+  all(): Soon<Crawl[]>;
+  frontiers(): Soon<Array<[id: string, frontier: Given]>>;
   delete(id: string): Promise<number>;
-  readonly delayDefault: number;
-  setDelayDefault(seconds: number): void;
-  /** Everything so far is durable. */
-  flush(): Promise<void>;
+  setDelayDefault(seconds: number): Soon<void>;
   close(): Promise<void>;
+}
+
+/** Of a server that is the only one of its crawls. */
+export function createControl(): Control {
+  let isOn = true;
+  const addresses: string[] = [];
+  return {
+    isActive: () => isOn,
+    setActive(isActive) {
+      isOn = isActive;
+    },
+    join(address) {
+      addresses.push(address);
+    },
+    nodes: () => addresses,
+  };
 }
 
 interface Opened {
@@ -59,7 +82,7 @@ interface Opened {
 export async function openRegistry(options: RegistryOptions): Promise<CrawlRegistry> {
   const registry = new LocalRegistry(options, await openNames(options));
   await registry.openStored();
-  return registry;
+  return Object.assign(registry, createControl());
 }
 
 /** The frontier that keeps the names. */
@@ -72,7 +95,7 @@ async function openNames({ directory, durability }: RegistryOptions): Promise<Fr
   });
 }
 
-class LocalRegistry implements CrawlRegistry {
+class LocalRegistry implements Omit<CrawlRegistry, keyof Control> {
   readonly #options: RegistryOptions;
   readonly #names: Frontier;
   readonly #opened = new Map<string, Opened>();
@@ -173,12 +196,6 @@ class LocalRegistry implements CrawlRegistry {
   setDelayDefault(seconds: number): void {
     this.#names.state.delay = seconds;
     for (const { crawl } of this.#opened.values()) crawl.delayChanged();
-  }
-
-  async flush(): Promise<void> {
-    await Promise.all(
-      [this.#names, ...this.frontiers().map(([, frontier]) => frontier)].map((one) => one.flush()),
-    );
   }
 
   async close(): Promise<void> {

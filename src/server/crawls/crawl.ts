@@ -73,8 +73,8 @@ export interface Crawl {
   readonly id: string;
   /** A status for each: found URLs that are new become pending. */
   discover(urls: readonly FoundUrl[]): Soon<Uint8Array>;
-  /** A status: the URL becomes finished, or due at its date, whatever it was. */
-  know(url: KnownUrl): Soon<number>;
+  /** A status for each: the URLs become finished, or due at their dates, whatever they were. */
+  know(urls: readonly KnownUrl[]): Soon<Uint8Array>;
   /** Sends URLs of the next queues that may go, at most `queuesMax` of them; how many queues. */
   serveQueues(queuesMax: number, asked: UrlsAsked, send: SendUrls): Soon<number>;
   /** Sends URLs of one queue, if it may go; how many. */
@@ -96,5 +96,5 @@ export interface Crawl {
   /** Deletes URLs that came before a second; how many. */
   purge(key: string, before: number): Promise<number>;
   /** The default delay of queues has changed. */
-  delayChanged(): void;
+  delayChanged(): Soon<void>;
 }

@@ -113,7 +113,13 @@ export class GivenCrawl implements Crawl {
     return statuses;
   }
 
-  async know(known: KnownUrl): Promise<number> {
+  async know(urls: readonly KnownUrl[]): Promise<Uint8Array> {
+    const statuses = new Uint8Array(urls.length);
+    for (const [at, known] of urls.entries()) statuses[at] = await this.#knowOne(known);
+    return statuses;
+  }
+
+  async #knowOne(known: KnownUrl): Promise<number> {
     const reserved = reservedOf(known.metadata);
     if (keyOf(known) === undefined || reserved.isWrong) return SKIPPED;
     const { frontier } = this.#context;

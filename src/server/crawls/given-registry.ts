@@ -1,6 +1,6 @@
 /** The one crawl of a server over a frontier of the program's own: neither made nor closed here. */
 import { FrontierError } from "../../base/errors.ts";
-import type { CrawlRegistry } from "./crawl-registry.ts";
+import { type CrawlRegistry, createControl } from "./crawl-registry.ts";
 import { GivenCrawl } from "./given-crawl.ts";
 import type { Given } from "./given-records.ts";
 import { crawlIdOf } from "./missing-key.ts";
@@ -29,6 +29,7 @@ export async function openGivenRegistry(options: GivenRegistryOptions): Promise<
   const find = (id: string): GivenCrawl | undefined =>
     id === name || id === crawlIdOf("") ? crawl : undefined;
   return {
+    ...createControl(),
     open(id) {
       const found = find(id);
       if (found !== undefined) return found;
@@ -39,14 +40,10 @@ export async function openGivenRegistry(options: GivenRegistryOptions): Promise<
     all: () => [crawl],
     frontiers: () => [[name, frontier]],
     delete: async (id) => (await find(id)?.deleteAll()) ?? 0,
-    get delayDefault() {
-      return delayDefault;
-    },
     setDelayDefault(seconds) {
       delayDefault = seconds;
       crawl.delayChanged();
     },
-    flush: () => frontier.flush(),
     async close() {
       stopListening();
     },

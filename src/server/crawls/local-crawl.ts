@@ -149,7 +149,11 @@ export class LocalCrawl implements Crawl {
     return statuses;
   }
 
-  know(known: KnownUrl): number {
+  know(urls: readonly KnownUrl[]): Uint8Array {
+    return Uint8Array.from(urls, (known) => this.#knowOne(known));
+  }
+
+  #knowOne(known: KnownUrl): number {
     const key = keyOf(known);
     const reserved = reservedOf(known.metadata);
     if (key === undefined || reserved.isWrong) return SKIPPED;

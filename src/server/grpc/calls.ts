@@ -1,5 +1,5 @@
 /** Calls with one answer, and what all calls share: the crawls, the node's own state, the metrics. */
-import type { Crawl, QueueCounts } from "../crawls/crawl.ts";
+import type { Crawl, QueueChange, QueueCounts, Soon } from "../crawls/crawl.ts";
 import { crawlIdOf, missingKey } from "../crawls/missing-key.ts";
 import type { ServerMetrics } from "../metrics/server-metrics.ts";
 import { CallError, INVALID_ARGUMENT, NOT_FOUND } from "./call-errors.ts";
@@ -28,18 +28,18 @@ import {
 export interface Calls {
   readonly metrics: ServerMetrics;
   /** The crawl of an id, made where it is missing. */
-  crawl(id: string): Crawl | Promise<Crawl>;
-  find(id: string): Crawl | undefined;
-  all(): Crawl[];
+  crawl(id: string): Soon<Crawl>;
+  find(id: string): Soon<Crawl | undefined>;
+  all(): Soon<Crawl[]>;
   /** All of them, each time beginning with another one. */
-  rotated(): Crawl[];
+  rotated(): Promise<Crawl[]>;
   deleteCrawl(id: string): Promise<number>;
-  setDelayDefault(seconds: number): void;
-  isActive(): boolean;
-  setActive(state: boolean): void;
+  setDelayDefault(seconds: number): Soon<void>;
+  isActive(): Soon<boolean>;
+  setActive(state: boolean): Soon<void>;
   setLogLevel(name: string, level: number): void;
   isClosing(): boolean;
-  nodes(): readonly string[];
+  nodes(): Soon<readonly string[]>;
   /** Seconds since 1970. */
   second(): number;
   monotonic(): number;
@@ -53,7 +53,7 @@ type Unary = (calls: Calls, request: Buffer) => Buffer | Promise<Buffer>;
 
 /** The calls with one answer, by name. */
 export const UNARY_CALLS = {
-  ListNodes: (calls) => stringListBytes(calls.nodes()),
+  ListNodes: async (calls) => stringListBytes(await calls.nodes()),
   ListCrawls: listCrawls,
   DeleteCrawl: async (calls, request) =>
     longBytes(await calls.deleteCrawl(crawlIdOf(readDeleteCrawl(request).value))),
@@ -61,22 +61,23 @@ export const UNARY_CALLS = {
   GetStats: getStats,
   DeleteQueue: async (calls, request) => {
     const { key, crawlID } = readQueue(request);
-    return longBytes((await calls.find(crawlIdOf(crawlID))?.deleteQueue(key)) ?? 0);
+    const crawl = await calls.find(crawlIdOf(crawlID));
+    return longBytes((await crawl?.deleteQueue(key)) ?? 0);
   },
   BlockQueueUntil: async (calls, request) => {
     const { key, crawlID, time } = readBlockQueue(request);
-    await calls.find(crawlIdOf(crawlID))?.change(key, { blockedUntil: time });
+    await changeQueue(calls, { key, crawlID }, { blockedUntil: time });
     return EMPTY;
   },
-  SetActive: (calls, request) => {
-    calls.setActive(readActive(request).state);
+  SetActive: async (calls, request) => {
+    await calls.setActive(readActive(request).state);
     return EMPTY;
   },
-  GetActive: (calls) => booleanBytes(calls.isActive()),
+  GetActive: async (calls) => booleanBytes(await calls.isActive()),
   SetDelay: async (calls, request) => {
     const { key, crawlID, delay } = readQueueDelay(request);
-    if (key === "") calls.setDelayDefault(delay);
-    else await calls.find(crawlIdOf(crawlID))?.change(key, { delay });
+    if (key === "") await calls.setDelayDefault(delay);
+    else await changeQueue(calls, { key, crawlID }, { delay });
     return EMPTY;
   },
   SetLogLevel: (calls, request) => {
@@ -86,26 +87,36 @@ export const UNARY_CALLS = {
   },
   SetCrawlLimit: async (calls, request) => {
     const { key, crawlID, limit } = readCrawlLimit(request);
-    const isFound = await calls.find(crawlIdOf(crawlID))?.change(key, { limit });
-    if (isFound === true) return EMPTY;
+    if (await changeQueue(calls, { key, crawlID }, { limit })) return EMPTY;
     throw new CallError(NOT_FOUND, "CrawlId and Queue combination is not found.");
   },
   GetURLStatus: getUrlStatus,
   CountURLs: async (calls, request) => {
     const { key, crawlID, filter, ignoreCase } = readCountUrls(request);
-    const crawl = calls.find(crawlIdOf(crawlID));
+    const crawl = await calls.find(crawlIdOf(crawlID));
     return longBytes((await crawl?.count({ key, text: filter, ignoreCase })) ?? 0);
   },
   PurgeURLs: async (calls, request) => {
     const { key, crawlID, days } = readPurgeUrls(request);
     const before = calls.second() - days * DAY_SECONDS;
-    return longBytes((await calls.find(crawlIdOf(crawlID))?.purge(key, before)) ?? 0);
+    const crawl = await calls.find(crawlIdOf(crawlID));
+    return longBytes((await crawl?.purge(key, before)) ?? 0);
   },
 } satisfies Record<string, Unary>;
 
+/** False: there is no such queue. */
+async function changeQueue(
+  calls: Calls,
+  { key, crawlID }: { key: string; crawlID: string },
+  change: QueueChange,
+): Promise<boolean> {
+  const crawl = await calls.find(crawlIdOf(crawlID));
+  return (await crawl?.change(key, change)) === true;
+}
+
 async function listCrawls(calls: Calls): Promise<Buffer> {
   const ids: string[] = [];
-  for (const crawl of calls.all()) {
+  for (const crawl of await calls.all()) {
     if ((await crawl.counts("")).queues > 0) ids.push(crawl.id);
   }
   return stringListBytes(ids);
@@ -117,7 +128,8 @@ async function listQueues(calls: Calls, request: Buffer): Promise<Buffer> {
   const end = start + (size === 0 ? QUEUES_SIZE_DEFAULT : size);
   const keys: string[] = [];
   let place = 0;
-  for (const key of (await calls.find(id)?.queues(isAll)) ?? []) {
+  const crawl = await calls.find(id);
+  for (const key of (await crawl?.queues(isAll)) ?? []) {
     if (place >= start) keys.push(key);
     if (++place >= end) break;
   }
@@ -135,7 +147,8 @@ const NO_COUNTS: QueueCounts = {
 async function getStats(calls: Calls, request: Buffer): Promise<Buffer> {
   const { crawlID, key } = readQueue(request);
   const id = crawlIdOf(crawlID);
-  const counts = (await calls.find(id)?.counts(key)) ?? NO_COUNTS;
+  const crawl = await calls.find(id);
+  const counts = (await crawl?.counts(key)) ?? NO_COUNTS;
   const { active, completed, inProcess, queues, activeQueues } = counts;
   const named = { completed, active_queues: activeQueues };
   return statsBytes({ size: active, inProcess, counts: named, queues, crawlID: id });
@@ -145,7 +158,7 @@ async function getUrlStatus(calls: Calls, request: Buffer): Promise<Buffer> {
   const { crawlID, key, url } = readUrlStatus(request);
   const queue = key === "" ? missingKey(url) : key;
   if (queue === undefined) throw new CallError(INVALID_ARGUMENT, `url: '${url}' (expected: a URL)`);
-  const crawl = calls.find(crawlIdOf(crawlID));
+  const crawl = await calls.find(crawlIdOf(crawlID));
   const found = await crawl?.status(url, queue);
   if (crawl === undefined || found === undefined) throw new CallError(NOT_FOUND, "");
   return urlItemBytes({ ...found, crawlID: crawl.id });

@@ -23,7 +23,7 @@ type Stream = ServerWritableStream<Buffer, Buffer>;
 
 export function getUrls(calls: Calls, stream: Stream): void {
   answered(stream, async () => {
-    if (!calls.isActive() || calls.isClosing()) return;
+    if (calls.isClosing() || !(await calls.isActive())) return;
     const startedAt = calls.monotonic();
     calls.metrics.getCalls++;
     await serve(calls, stream, readGetParams(stream.request));
@@ -51,11 +51,12 @@ async function serve(calls: Calls, stream: Stream, params: GetParams): Promise<v
     send(calls, stream, crawl.id, urls);
   if (key !== "") {
     // A queue is one only within a crawl.
-    const crawl = crawlID === undefined ? undefined : calls.find(crawlIdOf(crawlID));
+    const crawl = crawlID === undefined ? undefined : await calls.find(crawlIdOf(crawlID));
     if (crawl !== undefined) await crawl.serveQueue(key, asked, sendOf(crawl));
     return;
   }
-  const crawls = crawlID === undefined ? calls.rotated() : [calls.find(crawlIdOf(crawlID))];
+  const crawls =
+    crawlID === undefined ? await calls.rotated() : [await calls.find(crawlIdOf(crawlID))];
   let left = queuesMax === 0 ? Number.MAX_SAFE_INTEGER : queuesMax;
   for (const crawl of crawls) {
     if (left === 0 || isGone()) return;
@@ -81,7 +82,7 @@ function send(
 export function listUrls(calls: Calls, stream: Stream): void {
   answered(stream, async () => {
     const { start, size, key, crawlID, filter, ignoreCase } = readListUrls(stream.request);
-    const crawl = calls.find(crawlIdOf(crawlID));
+    const crawl = await calls.find(crawlIdOf(crawlID));
     if (crawl === undefined) return;
     const end = start + (size === 0 ? LIST_SIZE_DEFAULT : size);
     let place = 0;

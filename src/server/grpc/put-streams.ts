@@ -126,7 +126,7 @@ export function drained(stream: NodeJS.EventEmitter): Promise<void> {
   });
 }
 
-/** Items in runs: discovered ones of one crawl that follow one another go in as one batch. */
+/** Items in runs: discovered ones of one crawl that follow one another go in as one batch, and so do known ones. */
 async function applyItems(
   calls: Calls,
   items: readonly UrlItem[],
@@ -135,7 +135,7 @@ async function applyItems(
   for (let start = 0; start < items.length; ) {
     const first = items[start] as UrlItem;
     let end = start + 1;
-    while (!first.isKnown && end < items.length && isSameRun(first, items[end] as UrlItem)) end++;
+    while (end < items.length && isSameRun(first, items[end] as UrlItem)) end++;
     const run = items.slice(start, end);
     const statuses = await statusesOf(calls, run, first);
     for (const [index, { id, url }] of run.entries()) {
@@ -147,17 +147,19 @@ async function applyItems(
 }
 
 function isSameRun(first: UrlItem, item: UrlItem): boolean {
-  return !item.isKnown && item.crawlID === first.crawlID;
+  return item.isKnown === first.isKnown && item.crawlID === first.crawlID;
 }
 
 async function statusesOf(calls: Calls, run: UrlItem[], first: UrlItem): Promise<Uint8Array> {
   const statuses = await applied(calls, first, async (crawl) => {
-    if (!first.isKnown) return await crawl.discover(run);
-    return Uint8Array.of(await crawl.know(first));
+    return await (first.isKnown ? crawl.know(run) : crawl.discover(run));
   });
   const answers = statuses ?? new Uint8Array(run.length).fill(FAILED);
   calls.metrics.countPut(run.length, first.isKnown, answers);
-  if (first.isKnown && first.refetchAt === 0 && answers[0] === OK) calls.metrics.completed++;
+  if (first.isKnown) {
+    for (const [at, { refetchAt }] of run.entries())
+      if (refetchAt === 0 && answers[at] === OK) calls.metrics.completed++;
+  }
   return answers;
 }
 

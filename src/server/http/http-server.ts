@@ -18,6 +18,7 @@ import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { after } from "../../base/clock.ts";
 import { FrontierError } from "../../base/errors.ts";
+import type { Soon } from "../crawls/crawl.ts";
 import type { ServeTls } from "../options.ts";
 import { type Guard, hasToken, refusalOf } from "./guard.ts";
 import { type LiveFeed, MEDIA_EVENTS } from "./live-feed.ts";
@@ -32,7 +33,7 @@ export interface HttpOptions {
   readonly hasPage: boolean;
   readonly guard: Guard;
   readonly feed: LiveFeed;
-  readonly watched: () => Iterable<readonly [string, Watched]>;
+  readonly watched: () => Soon<Iterable<readonly [string, Watched]>>;
   readonly metrics: () => Promise<string>;
   readonly isReady: () => boolean;
 }
@@ -146,7 +147,7 @@ async function answer(
     return feed.join(response);
   }
   if (path === "/api/explain" && hasPage) {
-    return sendJson(response, await explainUrl(options.watched(), searchParams));
+    return sendJson(response, await explainUrl(await options.watched(), searchParams));
   }
   send(response, 404, "not found\n");
 }
@@ -161,7 +162,7 @@ async function change(
   if (!path.startsWith("/api/") || !options.hasPage) return send(response, 404, "not found\n");
   const body = await bodyOf(request);
   if (body === undefined) return send(response, 413, "too large\n");
-  sendJson(response, await act(options.watched(), path.slice("/api/".length), body));
+  sendJson(response, await act(await options.watched(), path.slice("/api/".length), body));
 }
 
 async function bodyOf(request: IncomingMessage): Promise<unknown> {

@@ -44,7 +44,8 @@ export async function crawlCommand(
   const listed = file === undefined ? [] : await seedsOfFile(linesOfFile(file));
   const seeds = [...args.words, ...listed].map(urlOf);
   const directory = args.text("dir");
-  if (seeds.length === 0 && directory === undefined) throw new UsageError("crawl: no URL");
+  const isKept = directory !== undefined || args.has("redis");
+  if (seeds.length === 0 && !isKept) throw new UsageError("crawl: no URL");
   const rulesPath = args.text("rules");
   const options = crawlOptionsOf(args, seeds);
   const word = SCOPE_FLAGS.find((name) => args.has(name));
@@ -66,7 +67,7 @@ export async function crawlCommand(
   if (bodies !== undefined) checkPlace("--save-bodies", bodies, resolve(bodies));
   if (isDry) return dryRun(io, options, args.has("json"));
   return runCrawl(io, options, {
-    title: titleOf(seeds, directory),
+    title: titleOf(seeds, directory ?? args.text("name")),
     settings: settingsOf(line),
     failOn,
     logFormat,
@@ -76,10 +77,9 @@ export async function crawlCommand(
     isLive: !args.has("no-progress"),
     report: args.text("report"),
     ui: uiOf(args),
-    goOn:
-      directory === undefined
-        ? "what is pending ends with this process: --dir <path> keeps it"
-        : `to go on where it was${hiddenNote(line)}:\n  ${settingsOf(line)}`,
+    goOn: !isKept
+      ? "what is pending ends with this process: --dir <path> keeps it"
+      : `to go on where it was${hiddenNote(line)}:\n  ${settingsOf(line)}`,
     onFailed: directory === undefined ? undefined : failedNote(directory),
     onStart: (run, say) => {
       run.on("scope", (change) => say(scopeWords(change)));

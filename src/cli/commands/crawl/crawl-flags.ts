@@ -8,6 +8,27 @@ import { readRules } from "./rules-file.ts";
 /** Stands for a secret where the command line is shown. */
 export const HIDDEN = "…";
 
+/** A frontier that several processes share. */
+const SHARED_FLAGS: readonly Flag[] = [
+  {
+    name: "redis",
+    value: "<url>",
+    text: "keep it on this Redis server: processes of one --name crawl together",
+  },
+  { name: "name", value: "<text>", text: "with --redis: which frontier there (default)" },
+  {
+    name: "partitions",
+    value: "<n>",
+    kind: "whole",
+    text: "with --redis: parts of a frontier that is made (16)",
+  },
+  {
+    name: "lease",
+    value: "<time>",
+    text: "with --redis: what a process has begun is free after so long (5m)",
+  },
+];
+
 export const CRAWL_FLAGS: readonly Flag[] = [
   { name: "seeds", value: "<file>", text: "URLs to begin with, one a line; - is standard input" },
   {
@@ -16,6 +37,7 @@ export const CRAWL_FLAGS: readonly Flag[] = [
     text: "flags as JSON, by their names; those of the line go first",
   },
   { name: "dir", value: "<path>", text: "keep the frontier there; the same command goes on later" },
+  ...SHARED_FLAGS,
   { name: "threads", value: "<n>", kind: "whole", text: "worker threads that visit (0: this one)" },
   { name: "concurrency", value: "<n>", kind: "whole", text: "visits at once (32)" },
   {
@@ -152,7 +174,8 @@ export function crawlOptionsOf(args: Parsed, seeds: string[]): CrawlOptions {
     scope: scopeOf(args),
     include: args.all("include"),
     exclude: args.all("exclude"),
-    maxTimeMs: timeOf(args.text("max-time")),
+    maxTimeMs: timeOf(args, "max-time"),
+    open: openerOf(args, seeds),
     sitemapOnly: args.has("sitemap-only") ? true : undefined,
     headers: headersOf(args.all("header")),
     auth: authOf(args.text("auth")),
@@ -224,12 +247,37 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   d: 864e5,
 };
 
-function timeOf(text: string | undefined): number | undefined {
+function timeOf(args: Parsed, name: string): number | undefined {
+  const text = args.text(name);
   if (text === undefined) return undefined;
   const [, count = "", unit = ""] = /^(\d+)(ms|s|m|h|d)?$/.exec(text) ?? [];
   const ms = Number(count) * (UNIT_MS[unit] ?? 0);
   if (count !== "" && ms > 0 && Number.isSafeInteger(ms)) return ms;
-  throw new UsageError(`--max-time: ${text} (expected: a time such as 90s, 15m or 2h)`);
+  throw new UsageError(`--${name}: ${text} (expected: a time such as 90s, 15m or 2h)`);
+}
+
+/** What needs the frontier in this process. */
+const ALONE = ["dir", "threads", "traps", "max-path-urls", "max-query-urls", "dry-run"];
+
+/** Opens the frontier on Redis that --redis and --name are about. Without a URL it must be there. */
+function openerOf(args: Parsed, seeds: readonly string[]): CrawlOptions["open"] {
+  const redis = args.text("redis");
+  if (redis === undefined) {
+    const alone = ["name", "partitions", "lease"].find((name) => args.has(name));
+    if (alone === undefined) return undefined;
+    throw new UsageError(`--${alone}: only with --redis`);
+  }
+  const refused = ALONE.find((name) => args.has(name));
+  if (refused !== undefined) throw new UsageError(`--${refused}: not with --redis`);
+  const leaseMs = timeOf(args, "lease");
+  const partitions = args.whole("partitions");
+  const name = args.text("name") ?? "default";
+  return async (options) => {
+    const { openRedisFrontier } = await import("../../../redis.ts");
+    const own = { redis, name, partitions, mustExist: seeds.length === 0 };
+    const lease = leaseMs === undefined ? {} : { leaseMs };
+    return await openRedisFrontier({ ...options, ...own, ...lease });
+  };
 }
 
 function traversalOf(traversal: string | undefined): CrawlOptions["defaults"] {

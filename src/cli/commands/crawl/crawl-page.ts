@@ -46,7 +46,7 @@ export function openCrawlPage(
 }
 
 async function open(run: Crawl, port: number | undefined): Promise<Server> {
-  const { frontier } = run;
+  const frontier = run.frontier ?? run.shared;
   if (frontier === undefined) throw new UsageError("--ui: the crawl has ended before it began");
   // Loaded for those alone who want the page.
   const { serve } = await import("../../../server.ts");

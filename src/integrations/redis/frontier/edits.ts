@@ -42,6 +42,7 @@ import {
   unitOf,
 } from "./record-views.ts";
 import type { PushParts, Pushes } from "./pushes.ts";
+import { readStates } from "./state-report.ts";
 
 /** Segments of one `scan`, and buckets of one `forget`: about a millisecond of the server. */
 const SEGMENTS = 24;
@@ -102,6 +103,12 @@ export class Edits {
         }
       }
     }
+  }
+
+  /** Epochs by their names, the last first. */
+  async *epochs(): AsyncGenerator<EpochView, void, undefined> {
+    const { families } = await readStates(this.#parts.link, true);
+    for (const name of [...families.keys()].sort().reverse()) yield await this.epochView(name);
   }
 
   /** An epoch and what became of its identities. Costs a pass over its buckets, in slices. */

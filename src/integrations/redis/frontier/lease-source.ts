@@ -177,7 +177,8 @@ export class LeaseSource {
   }
 }
 
-function readLease(bytes: Buffer, partition: number, token: Buffer): RawLease {
+/** A lease as the script packs it. */
+export function readLease(bytes: Buffer, partition: number, token: Buffer): RawLease {
   const length = bytes.readUInt16BE(14);
   return {
     ...{ partition, token, member: bytes.subarray(0, 6), deadlineMs: bytes.readDoubleBE(6) },

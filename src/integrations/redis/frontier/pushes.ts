@@ -14,7 +14,7 @@ import {
 import { packed } from "../server/packing.ts";
 import { MemoryFull, type ServerLink } from "../server/server-link.ts";
 import { RowList } from "../requests/row-list.ts";
-import type { RecentDuplicates } from "../requests/recent-duplicates.ts";
+import type { Recent } from "../requests/recent-duplicates.ts";
 import type { Origin, RequestReader, Row } from "../requests/request-reader.ts";
 import type { SharedRules } from "./shared-rules.ts";
 
@@ -25,7 +25,7 @@ export interface PushParts {
   readonly link: ServerLink;
   readonly reader: RequestReader;
   readonly rules: SharedRules;
-  readonly recent: RecentDuplicates;
+  readonly recent: Recent;
   readonly channel: string;
   /** 0: no limit. */
   readonly capacity: number;

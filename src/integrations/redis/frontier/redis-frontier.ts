@@ -41,6 +41,7 @@ import type { Row } from "../requests/request-reader.ts";
 import { explain } from "./explain.ts";
 import { pushFromSource } from "../requests/push-from-source.ts";
 import { pause } from "../server/waiting.ts";
+import type { RuleChange } from "../requests/rule-set.ts";
 import type { RedisFrontier, RedisParts } from "./redis-types.ts";
 import { Edits } from "./edits.ts";
 import { hostOf } from "./redis-host.ts";
@@ -223,12 +224,7 @@ export class OpenRedisFrontier implements RedisFrontier {
 
   epochs(): AsyncIterable<EpochView> {
     this.#need();
-    const { link } = this.#parts;
-    const edits = this.#edits;
-    return (async function* () {
-      const { families } = await readStates(link, true);
-      for (const name of [...families.keys()].sort().reverse()) yield await edits.epochView(name);
-    })();
+    return this.#edits.epochs();
   }
 
   async nextDueAt(): Promise<number | undefined> {
@@ -356,10 +352,14 @@ export class OpenRedisFrontier implements RedisFrontier {
   }
 
   async setRules(given: Rule[], version?: number | string): Promise<void> {
+    await this.changeRules(() => ({ rules: given }), version);
+  }
+
+  async changeRules(make: RuleChange, version?: number | string): Promise<void> {
     this.#need();
     const { rules, reader } = this.#parts;
     const before = reader.set;
-    const { specs, label } = await rules.replace(given, before.defaults, version);
+    const { specs, label } = await rules.replace(make, before.defaults, version);
     await this.#tell("rules");
     const isGone = before.specs.some((spec, at) => spec !== undefined && specs[at] === undefined);
     const { moved, unmatched } = isGone

@@ -1,6 +1,7 @@
 /** The frontier on Redis as a type, and what opening one makes. */
 import type { Clock } from "../../../base/clock.ts";
 import type { AsyncFrontier } from "../../../engine/types/async-frontier.ts";
+import type { RuleChange } from "../requests/rule-set.ts";
 import type { PushParts } from "./pushes.ts";
 
 /** What opening one has made (../open-redis-frontier.ts). */
@@ -28,4 +29,6 @@ export interface RedisFrontier<Data = unknown> extends AsyncFrontier<Data> {
    * that have it open get FRONTIER_CLOSED. Costs a call for each partition; the server frees the memory beside its other work.
    */
   drop(): Promise<void>;
+  /** Replaces the rules by what is made of those in force, in one step for all processes. @internal */
+  changeRules(make: RuleChange, version?: number | string): Promise<void>;
 }

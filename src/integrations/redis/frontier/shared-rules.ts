@@ -6,8 +6,14 @@
  *
  *   I1  A partition with an older set, left by a process that died while setting, gets the newer one from the next process that meets it.
  */
-import type { Rule, RulePolicy } from "../../../frontier/rules/rule-policy.ts";
-import { createRuleSet, readRuleSet, type RuleSet, termFields } from "../requests/rule-set.ts";
+import type { RulePolicy } from "../../../frontier/rules/rule-policy.ts";
+import {
+  createRuleSet,
+  readRuleSet,
+  type RuleChange,
+  type RuleSet,
+  termFields,
+} from "../requests/rule-set.ts";
 import type { RequestReader } from "../requests/request-reader.ts";
 import type { ServerLink } from "../server/server-link.ts";
 
@@ -41,14 +47,13 @@ export class SharedRules {
     if (set !== undefined && set.version > this.current.version) this.#reader.use(set);
   }
 
-  /** Replaces the rules everywhere. */
-  async replace(
-    rules: Rule[] | undefined,
-    defaults: RulePolicy,
-    label?: number | string,
-  ): Promise<RuleSet> {
+  /** Replaces the rules everywhere by what `make` returns for those in force; undefined: they stay. */
+  async replace(make: RuleChange, defaults: RulePolicy, label?: number | string): Promise<RuleSet> {
     for (;;) {
-      const { version, numbers } = this.current;
+      const { version, numbers, rules: stored } = this.current;
+      const made = make(stored);
+      if (made === undefined) return this.current;
+      const { rules } = made;
       const next = createRuleSet({
         ...{ rules, defaults, version: version + 1, label: label ?? version + 1 },
         numbers: Object.fromEntries(numbers),

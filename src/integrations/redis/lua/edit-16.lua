@@ -50,6 +50,12 @@ end
 readSegments(ids)
 local leases = #members > 0 and getMany(KL, members) or {}
 
+-- The queue of a server's protocol counts its finished and failed URLs in its settings (lib-queue.lua).
+local function leaveCount(record, bytes, field)
+  local settings = hostOf(ownHost(record, bytes))[H_SETTINGS]
+  if settings and settings[field] then settings[field] = settings[field] - 1 end
+end
+
 -- Takes a pending or waiting record out of where it stands.
 local function leave(id, member, bytes, record)
   if record.state == STATE_WAITING then
@@ -59,9 +65,13 @@ local function leave(id, member, bytes, record)
   elseif record.state == STATE_RESTING or record.state == STATE_KEPT then
     call("ZREM", KW, member)
     C[DONE] = C[DONE] - 1
-    if record.state == STATE_RESTING then C[RESTING] = C[RESTING] - 1 else C[KEPT] = C[KEPT] - 1 end
+    if record.state == STATE_RESTING then C[RESTING] = C[RESTING] - 1 else
+      C[KEPT] = C[KEPT] - 1
+      leaveCount(record, bytes, "qc")
+    end
   elseif record.state == STATE_FAILED then
     call("HDEL", KX, member)
+    leaveCount(record, bytes, "qf")
     C[FAILED] = C[FAILED] - 1
     countRule(record.rule, 4, -1)
   else

@@ -48,17 +48,24 @@ end
 
 local function isBadStatus(status) return status ~= nil and (status == 429 or status >= 500) end
 
+-- One visit of a host less: a queue that was full may go (lib-queue.lua).
+--- @const FULL_QUEUE = 8700000000000000
+local function leaveVisit(host)
+  if host[H_LEASED] > 0 then host[H_LEASED] = host[H_LEASED] - 1 end
+  if host[H_BLOCK] >= FULL_QUEUE then host[H_BLOCK] = 0 end
+end
+
 -- The end of a visit: its host's clock begins again.
 local function endVisit(host, rule, at)
   unplace(host)
-  if host[H_LEASED] > 0 then host[H_LEASED] = host[H_LEASED] - 1 end
+  leaveVisit(host)
   if isClockKept(host, rule) then host[H_READYAT] = at + delayOf(host, rule) end
 end
 
 -- Takes a hand-out back: the host is as if it had not been, unless something else has set its clock or its turn since.
 local function cancelVisit(host, lease)
   unplace(host)
-  if host[H_LEASED] > 0 then host[H_LEASED] = host[H_LEASED] - 1 end
+  leaveVisit(host)
   if lease.readySet < 0 then return end
   if host[H_READYAT] == lease.readySet then host[H_READYAT] = lease.readyBefore end
   if host[H_TURN] == lease.turnSet then host[H_TURN] = lease.turnBefore end

@@ -1,9 +1,9 @@
---- @include lib-state lib-seen lib-record lib-host lib-lease
+--- @include lib-state lib-seen lib-record lib-host lib-lease lib-queue
 -- Hands out leases in order: rule by share, priority, host in turn, first or last in.
 --
 -- ARGV     1 now, or "" · 2 batch · 3 most leases · 4 milliseconds that they last · 5 fencing token, 8 random bytes
 --          6 most leases out at once, 0: no limit · 7 "peek": nothing is handed out, only shown; what became due is moved all the same;
---          "host": those of the host in 8 alone
+--          "host": those of the host in 8 alone; "queues": as 8 asks (lib-queue.lua), msgpack
 -- Returns  { "L", next time or "", version, pending, now, leases: number 6, deadline 8, host length 2, host, record … }
 local most, lasts, token = math.min(tonumber(ARGV[3]), LEASES_MAX), tonumber(ARGV[4]), ARGV[5]
 local limit = tonumber(ARGV[6])
@@ -306,6 +306,9 @@ local wanted = most
 if limit > 0 then wanted = math.min(wanted, limit - C[LEASED]) end
 if C[PAUSED] > now then wanted = 0 end
 if wanted > 0 and ARGV[7] == "host" then leaseOfHost(ARGV[8], wanted)
+elseif wanted > 0 and ARGV[7] == "queues" then
+  hasMoved = true -- clocks of queues
+  serveQueues(leaseOfHost, function() return #leases end, wanted, cmsgpack.unpack(ARGV[8]))
 elseif wanted > 0 then
   if C[RULES] > 1 then leaseByShares(wanted) else
     local first = call("ZRANGEBYLEX", KR, "-", "(\253", "LIMIT", 0, 1)[1]

@@ -7,6 +7,16 @@ const SLOTS = 1 << 17;
 const WORDS = 4;
 const EMPTY = 0xffff_ffff;
 
+/** What a client remembers of duplicates. */
+export type Recent = Pick<RecentDuplicates, "clear" | "has" | "add">;
+
+/** Nothing: each duplicate is the server's to recognise, the moment after another process has forgotten it too. */
+export const NOTHING_RECENT: Recent = Object.freeze({
+  clear: () => undefined,
+  has: () => false,
+  add: () => undefined,
+});
+
 export class RecentDuplicates {
   readonly #words = new Uint32Array(SLOTS * WORDS);
 

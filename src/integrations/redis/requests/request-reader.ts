@@ -120,11 +120,13 @@ export class RequestReader {
   readonly #page: number;
   readonly #memo: HostMemo;
   readonly #partitions: number;
+  readonly #isByQueue: boolean;
   readonly #domains = new Map<string, string>();
   #set!: RuleSet;
   #matcher!: Matcher;
 
-  constructor(set: RuleSet, partitions: number, maxUrlBytes: number) {
+  /** `isByQueue`: a URL under a host key that is not its own host is another one. */
+  constructor(set: RuleSet, partitions: number, maxUrlBytes: number, isByQueue = false) {
     this.#kernel = createKernel(loadKernelModule());
     this.#batch = createUrlBatch(this.#kernel, { maxUrlBytes });
     this.#rows = { kernel: this.#kernel, offset: this.#batch.area.header };
@@ -132,6 +134,7 @@ export class RequestReader {
     this.#page = kernelTake(this.#kernel, 1);
     this.#memo = createHostMemo(this.#kernel);
     this.#partitions = partitions;
+    this.#isByQueue = isByQueue;
     this.use(set);
   }
 
@@ -309,6 +312,11 @@ export class RequestReader {
   }
 
   #fingerprintOf(row: number, input: RequestInput, policy: NormalPolicy): Buffer {
+    const { hostKey } = input;
+    if (this.#isByQueue && hostKey !== undefined && hostKey !== rowHostText(this.#rows, row)) {
+      const key = `${hostKey.toWellFormed()}\n${rowKeyText(this.#rows, row)}`;
+      return Buffer.from(this.#print(identityBytes(key, input, policy)), "hex");
+    }
     if (input.key === undefined && isKeyOnly(input, policy)) {
       printRowKey(this.#rows, row, this.#page);
       const { buffer } = this.#kernel.region.views;

@@ -39,6 +39,11 @@ export interface RuleSet {
   readonly text: string;
 }
 
+/** The rules to take, of those in force; undefined: they stay. It may be called several times. */
+export type RuleChange = (
+  stored: Rule[] | undefined,
+) => { readonly rules: Rule[] | undefined } | undefined;
+
 interface Parts {
   readonly version: number;
   readonly label: string | number;

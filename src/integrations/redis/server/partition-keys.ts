@@ -20,6 +20,7 @@ export function channelOf(prefix: string, name: string): string {
 
 /** Places in the state, from 0. */
 export const STATE = {
+  ...{ turn: 2, joined: 3, pass: 29, namelessDone: 40, nextFailure: 41 },
   ...{ version: 4, rules: 5, pushed: 6, accepted: 7, deferred: 8, duplicate: 9, full: 10 },
   ...{ retried: 11, expired: 12, late: 13, pending: 14, waiting: 15, leased: 16, done: 17 },
   ...{ failed: 18, forgotten: 19, removed: 20, resting: 21, seen: 22, sent: 25, received: 26 },

@@ -10,8 +10,8 @@
 import { sha1 } from "../../../persistence/transfer/sha1.ts";
 import { luaText } from "./lua-files.ts";
 
-/** Keys of every script: lua/lib-state.lua lists them. */
-export const KEY_COUNT = 16;
+/** Keys of the scripts of a partition: lua/lib-state.lua lists them. */
+const KEY_COUNT = 16;
 
 export type ScriptName =
   | "create"
@@ -29,7 +29,15 @@ export type ScriptName =
   | "edit"
   | "forget"
   | "switch"
-  | "epoch";
+  | "epoch"
+  | "known"
+  | "dump"
+  | "restore"
+  | "queue"
+  | "service";
+
+/** Scripts of other keys. */
+const OTHER_KEYS: Partial<Record<ScriptName, number>> = Object.freeze({ service: 1 });
 
 export interface Script {
   readonly text: string;
@@ -41,7 +49,7 @@ const made = new Map<ScriptName, Script>();
 export function scriptOf(name: ScriptName): Script {
   let script = made.get(name);
   if (script === undefined) {
-    const text = assemble(luaText(`${name}-${KEY_COUNT}`));
+    const text = assemble(luaText(`${name}-${OTHER_KEYS[name] ?? KEY_COUNT}`));
     script = { text, sha: sha1(text).toString("hex") };
     made.set(name, script);
   }

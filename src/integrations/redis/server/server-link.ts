@@ -10,7 +10,7 @@
 import { FrontierError } from "../../../base/errors.ts";
 import type { RedisCommands } from "../redis-options.ts";
 import { chance, MACHINE, pause, randomBytes } from "./waiting.ts";
-import { KEY_COUNT, type ScriptName, scriptOf } from "./scripts.ts";
+import { type ScriptName, scriptOf } from "./scripts.ts";
 
 export type Argument = string | Uint8Array;
 
@@ -72,7 +72,7 @@ export class ServerLink {
     const keys = this.keys[partition] as readonly string[];
     return (await this.#insist(
       name,
-      [String(KEY_COUNT), ...keys, this.#now(), ...args],
+      [String(keys.length), ...keys, this.#now(), ...args],
       keys[0] as string,
     )) as unknown[];
   }
@@ -80,7 +80,7 @@ export class ServerLink {
   /** The same for a script without a time of its own. */
   async runPlain(name: ScriptName, partition: number, args: readonly Argument[]): Promise<unknown> {
     const keys = this.keys[partition] as readonly string[];
-    return await this.#insist(name, [String(KEY_COUNT), ...keys, ...args], keys[0] as string);
+    return await this.#insist(name, [String(keys.length), ...keys, ...args], keys[0] as string);
   }
 
   async #insist(name: ScriptName, args: readonly Argument[], key: string): Promise<unknown> {

@@ -56,6 +56,7 @@ const ROWS: { readonly [K in keyof Required<CrawlOptions>]: Row } = {
   directory: { right: ["somewhere"], wrong: ["", true, {}, []] },
   name: { right: ["a"], wrong: ["", "a".repeat(201), {}, []] },
   frontier: { right: [], wrong: [{}, true, "x", () => {}] },
+  open: { right: [() => {}], wrong: [{}, true, "x"] },
   rules: { right: [[]], wrong: [{}, "x", true] },
   defaults: { right: [{}], wrong: [[], "x", true] },
   frontierOptions: { right: [{}], wrong: [[], "x", true] },

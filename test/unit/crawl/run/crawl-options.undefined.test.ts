@@ -8,7 +8,7 @@ const none = undefined;
 
 /** Every option but the seeds. */
 const options: Omit<CrawlOptions, "seeds"> = {
-  ...{ directory: none, name: none, frontier: none, rules: none, defaults: none },
+  ...{ directory: none, name: none, frontier: none, open: none, rules: none },
   ...{ frontierOptions: none, threads: none, concurrency: none, rampMs: none, delayMs: none },
   ...{ perHost: none, maxDepth: none, maxPages: none, maxTimeMs: none, maxHostUrls: none },
   ...{ maxHostBytes: none, scope: none, include: none, exclude: none, allowPrivate: none },
@@ -17,7 +17,7 @@ const options: Omit<CrawlOptions, "seeds"> = {
   ...{ sitemaps: none, sitemapOnly: none, maxRedirects: none, maxBytes: none, maxLinks: none },
   ...{ maxRetryAfterMs: none, timeouts: none, types: none, trapFilter: none, log: none },
   ...{ traps: none, maxPathUrls: none, maxQueryUrls: none },
-  ...{ pauseSickHosts: none },
+  ...{ pauseSickHosts: none, defaults: none },
   ...{ saveBodies: none, items: none, warc: none, downloaders: none, analyzers: none },
   ...{ pipelines: none, policy: none, progressMs: none, signal: none, clock: none },
 };

@@ -1,0 +1,41 @@
+--- @include lib-state lib-seen lib-record lib-host lib-lease
+-- Everything of a partition, a slice at a time: records in the order of their numbers, or hosts.
+--
+-- ARGV     1 now, or "" · 2 "records", first segment, how many · or "hosts", cursor, about how many
+-- Returns  { "N", next segment or "": none, for each record as scan-16.lua }
+--          { "N", next cursor, for each host msgpack { name, turn, joined, ready at, blocked until, held, steered, kept, decided, settings or
+--          false }, or of a domain's next new host { name, at } }
+if ARGV[2] == "hosts" then
+  local page = call("HSCAN", KH, ARGV[3], "COUNT", ARGV[4])
+  local answer = { "N", page[1] }
+  for each = 1, #page[2], 2 do
+    local name, text = page[2][each], page[2][each + 1]
+    if byte(name) == 254 then insert(answer, cmsgpack.pack({ name, tonumber(text) }))
+    elseif name ~= "" then
+      local host = parseHost(name, text)
+      insert(answer, cmsgpack.pack({ name, host[H_TURN], host[H_JOINED], host[H_READYAT], host[H_BLOCK], host[H_HELD], host[H_STEERED],
+        host[H_KEPT], host[H_DECIDED], host[H_SETTINGS] }))
+    end
+  end
+  return answer
+end
+local from, count = tonumber(ARGV[3]), tonumber(ARGV[4])
+local last = math.min(from + count, floor(C[NEXT_ID] / SEGMENT) + 1)
+local ids, members, all = {}, {}, {}
+for id = from * SEGMENT, last * SEGMENT - 1 do all[#all + 1] = id end
+readSegments(all)
+for _, id in ipairs(all) do
+  if recordOf(id) then
+    ids[#ids + 1] = id
+    members[#members + 1] = pack(">I6", id)
+  end
+end
+local leases, failures = getMany(KL, members), getMany(KX, members)
+local dues = #members > 0 and call("ZMSCORE", KW, unpack(members)) or {}
+local answer = { "N", last * SEGMENT <= C[NEXT_ID] and last or "" }
+for at, id in ipairs(ids) do
+  local lease, failure = leases[at] or "", failures[at] or ""
+  insert(answer, members[at] .. pack(">H", #lease) .. lease .. pack(">d", tonumber(dues[at] or "0") or 0)
+    .. pack(">H", #failure) .. failure .. recordOf(id))
+end
+return answer

@@ -1,0 +1,60 @@
+--- @include lib-state lib-seen lib-record lib-host lib-lease lib-admit lib-queue
+-- Makes URLs finished, or due at a date, whatever they were and whoever holds them.
+--
+-- ARGV     1 now, or "" · 2 batch · 3 version of the rules · 4 rows (lib-admit.lua), msgpack, each in a group of its own whose end is its place
+--          5 for each row, msgpack: { token of the hand-out that it ends, "": any; the reason for which it failed, "": it did not }
+-- Returns  { "K", a letter for each: "k" it is so · "f" it has failed · "s" its hand-out is over: nothing changed · "x" it is refused }
+--          { "V", version }: the rules have changed, match again
+local done = answerOf(ARGV[2])
+if done then return { "K", done } end
+if tonumber(ARGV[3]) ~= C[VERSION] then return { "V", C[VERSION] } end
+refuseWhenFull()
+moveDue()
+local rows, facts = cmsgpack.unpack(ARGV[4]), cmsgpack.unpack(ARGV[5])
+local groups, prints = rows[1], rows[3]
+local family, fields, names = familyOf(0), {}, {}
+local function printOf(at) return sub(prints, 16 * at - 15, 16 * at) end
+for at, group in ipairs(groups) do
+  fields[at], names[at] = bucketField(family, printOf(at)), group[1]
+end
+readBuckets(fields)
+readHosts(names)
+
+local letters, standings, changes = {}, {}, {}
+for at = 1, #facts do
+  local print, token, reason = printOf(at), facts[at][1], facts[at][2]
+  local bucket = buckets[fields[at]]
+  local entry = entryAt(bucket, print)
+  local word = entry and byte(bucket, entry + 16)
+  local id = word == LIVE and unpack_(">I6", bucket, entry + 18)
+  local lease = id and handOutOf(id)
+  local before = standings[print]
+  if before == nil then before = standingOf(word, id) end
+  if token ~= "" and not (lease and lease.token == token) then letters[at] = "s"
+  elseif lease and reason ~= "" then
+    endHandOut(id, lease)
+    local bytes = recordOf(id)
+    local record = readRecord(bytes)
+    record.deliveries = lease.deliveries
+    failRecord(id, bytes, record, reason)
+    letters[at], standings[print] = "f", "f"
+    countStanding(hostOf(lease.host), before, "f")
+  else
+    if lease then
+      endHandOut(id, lease)
+      finish(id, lease)
+    end
+    letters[at], standings[print] = "k", groups[at][6].k == "v" and "c" or "a"
+    changes[#changes + 1] = { at, before, standings[print] }
+  end
+end
+
+local codes = admit(rows, 0, function(group) return letters[group[7]] == "k" end)
+for index, change in ipairs(changes) do
+  local code = byte(codes, index)
+  if code == 48 or code == 49 then countStanding(hostOf(names[change[1]]), change[2], change[3]) else letters[change[1]] = "x" end
+end
+local text = concat(letters)
+keepAnswer(ARGV[2], text)
+saveAll()
+return { "K", text }
