@@ -17,8 +17,9 @@
  */
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { packTable } from "./pack-table.mjs";
+import { packTrie } from "./pack-trie.mjs";
 import { rolldown } from "rolldown";
 import { parseAst } from "rolldown/parseAst";
 import { rollup } from "rollup";
@@ -35,7 +36,7 @@ const COPIED = ["thread.cjs", "kernel.wasm"];
 /** Packages inside that begin with large tables, and the functions of theirs that are called: read with the first call. */
 const LATE = { tldts: ["getDomain"], tr46: ["default.toASCII", "default.toUnicode"] };
 /** All that may be inside. */
-const INSIDE = ["hdr-histogram-js", "msgpackr", "punycode", "tldts", "tr46"];
+const INSIDE = ["hdr-histogram-js", "msgpackr", "punycode", "tldts", "tldts-core", "tr46"];
 
 const { dependencies, optionalDependencies, peerDependencies } = manifest;
 const outside = Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies });
@@ -114,13 +115,29 @@ async function bundleLate() {
   const folders = [];
   for (const name of Object.keys(LATE)) {
     const made = await write({
-      input: { [name]: fileURLToPath(import.meta.resolve(name)) },
-      plugins: [tablePacked()],
+      input: { [name]: moduleOf(name) },
+      plugins: [tablePacked(), triePacked()],
       output: { format: "cjs", entryFileNames: "[name].cjs", minify: true },
     });
     folders.push(...made);
   }
   return folders;
+}
+
+/** The form of a package whose large tables are files of their own. */
+function moduleOf(name) {
+  return fileURLToPath(import.meta.resolve(name)).replace("/tldts/dist/cjs/", "/tldts/dist/es6/");
+}
+
+/** The public suffixes. */
+function triePacked() {
+  return {
+    name: "trie-packed",
+    async load(id) {
+      if (!id.endsWith("/tldts/dist/es6/src/data/trie.js")) return null;
+      return { code: packTrie(await import(pathToFileURL(id))), moduleType: "js" };
+    },
+  };
 }
 
 /** The largest table inside, which would be a tenth of the package. */

@@ -133,7 +133,16 @@ describe("outrider crawl --redis", () => {
       return frontier;
     };
     const web = await startWeb();
-    const flags = ["--redis", redis.socket, "--name", "site", "--partitions", "2", "--lease", "15s"];
+    const flags = [
+      "--redis",
+      redis.socket,
+      "--name",
+      "site",
+      "--partitions",
+      "2",
+      "--lease",
+      "15s",
+    ];
     return { web, flags, look };
   }
 

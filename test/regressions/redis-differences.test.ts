@@ -71,7 +71,7 @@ describe("a frontier on Redis", () => {
     await frontier.setRules([{ id: "b", match: { hosts: ["b.org"] } }]);
     const { rules } = await frontier.report();
     expect(rules).toMatchObject({ "": { failed: 1 } });
-    expect(rules["a"]).toBeUndefined();
+    expect(rules.a).toBeUndefined();
   });
 
   it("counts leases of a rule without politeness for a rule with it", async () => {
