@@ -4,7 +4,7 @@
  */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { createVirtualClock } from "../../src/base/clock.ts";
+import { createVirtualClock } from "../../src/base/clock.ts";
 import { LocalFrontier } from "../../src/engine/api/local-frontier.ts";
 import { coreOf } from "../../src/engine/api/verify-frontier.ts";
 import { normalizeOptions } from "../../src/engine/options/normalize-options.ts";
@@ -129,4 +129,25 @@ describe("hosts that are one record", () => {
     await fc.assert(property, { seed: testSeed("lone scarce"), numRuns: SCARCE_PROGRAMS });
     expect(refused).toBeGreaterThan(100);
   }, 600_000);
+
+  it("are all visited where they have filled the memory", async () => {
+    const clock = createVirtualClock(1_700_000_000_000);
+    const rules = [{ id: "polite", politeness: { delayMs: 1_000 } }];
+    const options = normalizeOptions({ clock, rules } as FrontierOptions);
+    const frontier = await LocalFrontier.open({ ...options, pageCountMax: 600 });
+    let accepted = 0;
+    for (let host = 0, full = 0; full === 0; host += 500) {
+      const urls = Array.from({ length: 500 }, (_, index) => `https://h${host + index}.test/`);
+      const pushed = frontier.pushMany(urls);
+      accepted += pushed.accepted;
+      full = pushed.full;
+    }
+    expect(coreOf(frontier).hosts.lone).toBeGreaterThan(0.9 * accepted);
+    while (frontier.report().pending > 0) {
+      expect(frontier.done(frontier.pollMany(32))).toBeGreaterThan(0);
+      clock.advance(1);
+    }
+    expect(frontier.report()).toMatchObject({ done: accepted, pending: 0 });
+    await frontier.close();
+  }, 300_000);
 });

@@ -111,10 +111,10 @@ function endRoom(core: Core): void {
   if (VERIFY) storePromise(core.store, 0); // nothing else counts what is left of a promise
 }
 
-/** Pages that what is in may take to go on (I2). @hot */
+/** Pages that what is in may take to go on (I2). A lone host owes nothing: what makes it may be refused. @hot */
 function owedPages({ counters, hosts, resting }: Core): number {
   const waiting = counters.waiting + heapCount(resting);
-  const busy = hosts.count - hosts.idleCount - hosts.spilled;
+  const busy = hosts.count - hosts.idleCount - hosts.spilled - hosts.lone;
   const bytes = counters.leased * LEASE_BYTES + waiting * WAITING_BYTES + busy * HOST_BYTES;
   return storePages(bytes);
 }
