@@ -49,7 +49,7 @@ function nextCall(random: Random): Call {
     case 7:
     case 8:
       return (_, leases) =>
-        end([...leases.values()].slice(0, max), leases, (lease) => lease.done());
+        end([...leases.values()].slice(0, max), leases, (lease) => lease.done({ found: urls }));
     case 9:
       return (_, leases) =>
         end([...leases.values()].slice(0, 2), leases, (lease) => lease.release());
@@ -101,7 +101,8 @@ async function play(seed: number, isTight: boolean, met: Met): Promise<void> {
       sides[side] = await openRig(killed, clock, OPTIONS, isTight);
       verifyFrontier(sides[side]?.frontier as LocalFrontier);
     }
-    expect(knownOf(sides[1]), at).toEqual(knownOf(sides[0]));
+    // Which hosts are on disk may differ.
+    if (!isTight) expect(knownOf(sides[1]), at).toEqual(knownOf(sides[0]));
     expect(urlsOf(sides[1].frontier), at).toEqual(urlsOf(sides[0].frontier));
   }
   for (const { frontier } of sides) await frontier.close();

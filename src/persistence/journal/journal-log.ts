@@ -197,7 +197,7 @@ export class JournalLog implements TransitionLog {
     }
     u32[at + 3] = recordAttempt(store, record) | (recordDeliveries(store, record) << 16);
     u32[at + 4] = recordDepth(store, record) | (periodOfRecord(core, record) << 16);
-    writeDouble(frames, at + 5, recordKey(store, record));
+    writeDouble(frames, at + 5, orderKeyOf(store, record));
     writeDouble(frames, at + 7, recordPriority(store, record));
     writeDouble(frames, at + 9, dueOf(core, record));
     frames.end = at + JOURNAL_MOVE_WORDS;
