@@ -76,7 +76,6 @@ import {
   recordDepth,
   recordFlags,
   recordHi,
-  recordKey,
   recordLo,
   recordParent,
   recordPriority,

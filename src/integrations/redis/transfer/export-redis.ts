@@ -13,7 +13,6 @@
 import { FrontierError } from "../../../base/errors.ts";
 import { hostOfUrl } from "../../../url/parsing/host-of-url.ts";
 import type { RecordState } from "../../../engine/types/frontier-types.ts";
-import { packr } from "../../../persistence/msgpack.ts";
 import type { Line } from "../../../persistence/transfer/export-lines.ts";
 import { REDIS_EXPORT_NAME } from "../../../persistence/transfer/import-sections.ts";
 import { encode } from "../../../persistence/transfer/tagged-json.ts";
