@@ -85,7 +85,7 @@ import { evictHosts } from "../politeness/host-eviction.ts";
 import { hasRoom } from "../records/memory-reserve.ts";
 import { sharesJoin } from "../scheduling/rule-shares.ts";
 import { lowerDepth } from "./sighting.ts";
-import { isInMemory, spillOverBudget } from "../scheduling/spill-control.ts";
+import { spillOverBudget } from "../scheduling/spill-control.ts";
 import { admitMade, admitRecord, keepRecord, logAdmitted } from "../records/transitions.ts";
 import { VERDICT_ACCEPTED, VERDICT_DUPLICATE, VERDICT_FULL_MEMORY } from "./verdicts.ts";
 import { bookPushed, bookSeen, bookVerdict } from "../records/ledger.ts";
@@ -153,6 +153,7 @@ function admitMarked(
   const values = valuesOffset(rows) >> 2;
   const { joined } = hosts;
   let isShort = false;
+  loggedRows.clear();
   draft.depth = depth;
   draft.blob = 0;
   const decided = takeSurveyed(scratch, hosts, marked, intake);
@@ -212,10 +213,13 @@ function logRows(core: Core, { rows, count, codes, codesStart }: BatchAdmission)
   const slots = slotsOffset(rows) >> 2;
   for (let row = 0; row < count; row++) {
     if (codes[codesStart + row] !== VERDICT_ACCEPTED) continue;
-    const record = wordAt(core.store, wordAt(core.store, slots + row) >> 2);
-    if (isInMemory(record)) logAdmitted(core, record); // else it was logged at once
+    if (loggedRows.has(row)) continue;
+    logAdmitted(core, wordAt(core.store, wordAt(core.store, slots + row) >> 2));
   }
 }
+
+/** Rows of the batch under way whose records were logged at once, since their hosts were on disk. A later row may have brought those back. */
+const loggedRows = new Set<number>();
 
 /** Lets the kernel make the records of plain rows from `from` on; the row that is left to makePlain, or the count. @hot */
 function makeBulk(core: Core, job: StockedJob, from: number): number {
@@ -281,7 +285,10 @@ function addPlain(core: Core, intake: BatchAdmission, row: number, epoch: string
   setRowText(core, rule.policy, rows, row);
   const slot = wordAt(store, (slotsOffset(rows) >> 2) + row);
   const value = hostOfRow(core, rows, row);
-  if (addRow(core, { rows, row, rule, epoch, slot, value })) return VERDICT_ACCEPTED;
+  if (addRow(core, { rows, row, rule, epoch, slot, value })) {
+    loggedRows.add(row);
+    return VERDICT_ACCEPTED;
+  }
   seenRemove(seen, draft.lo, draft.hi);
   return VERDICT_FULL_MEMORY;
 }
