@@ -61,6 +61,11 @@ export class LeaseSource {
   wake(partition?: number): void {
     if (partition === undefined) this.#dueAt.fill(Number.NEGATIVE_INFINITY);
     else this.#dueAt[partition] = Number.NEGATIVE_INFINITY;
+    this.rouse();
+  }
+
+  /** Ends all waits. */
+  rouse(): void {
     for (const waker of [...this.#wakers]) waker();
   }
 

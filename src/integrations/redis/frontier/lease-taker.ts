@@ -53,6 +53,8 @@ export class LeaseTaker {
   #roundAt = 0;
   #idleSince: number | undefined;
   #saidFinished = false;
+  /** How often everything was found done. */
+  #finishes = 0;
 
   constructor(parts: TakerParts) {
     this.#parts = parts;
@@ -100,6 +102,7 @@ export class LeaseTaker {
     const { source, isClosed } = this.#parts;
     signal?.throwIfAborted();
     const until = waitMs === undefined ? Number.POSITIVE_INFINITY : source.now() + waitMs;
+    const finishes = this.#finishes;
     for (;;) {
       const leases = await this.poll(max, false);
       if (signal?.aborted === true) {
@@ -107,7 +110,12 @@ export class LeaseTaker {
         throw signal.reason;
       }
       if (leases.length > 0 || isClosed() || source.now() >= until) return leases;
-      if (await this.#isFinished()) return [];
+      if (this.#finishes === finishes && (await this.#isFinished())) {
+        this.#finishes++;
+        source.rouse();
+      }
+      // Another call may have found it while this one looked; what this one saw is older.
+      if (this.#finishes !== finishes) return [];
       await source.wait(until, signal);
     }
   }
