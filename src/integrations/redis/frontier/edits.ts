@@ -43,8 +43,8 @@ import {
 } from "./record-views.ts";
 import type { PushParts, Pushes } from "./pushes.ts";
 
-/** Segments of one `scan`, and buckets of one `forget`: about a millisecond of the server. */
-const SEGMENTS = 24;
+/** Records of one `scan`, and buckets of one `forget`: about a millisecond of the server. */
+const RECORDS = 160;
 const BUCKETS = 32;
 /** Records of one `edit`. */
 const EDITS = 128;
@@ -333,7 +333,7 @@ export class Edits {
   async *#scan(partition: number): AsyncGenerator<Found[], void, undefined> {
     let cursor = "0";
     do {
-      const answer = await this.#parts.link.run("scan", partition, [cursor, String(SEGMENTS)]);
+      const answer = await this.#parts.link.run("scan", partition, [cursor, String(RECORDS)]);
       cursor = String(answer[1]);
       if (answer.length > 2) yield answer.slice(2).map((bytes) => readScanned(bytes as Buffer));
     } while (cursor !== "0");
@@ -353,7 +353,7 @@ export class Edits {
         if (records.length === 0) continue;
         const changes = records.map(({ record }) => {
           const row = reader.readAgain(record, this.#now());
-          if (row !== undefined) return [row.rule, row.body];
+          if (row !== undefined) return [row.rule, row.record];
           unmatched.push(record.url);
           return [NO_RULE_NUMBER];
         });

@@ -21,7 +21,7 @@ import type { Outbox } from "./outbox.ts";
 import type { PushParts, Pushes } from "./pushes.ts";
 
 /** Ends of one script call. */
-const ENDS_MAX = 64;
+const ENDS_MAX = 128;
 
 /** Kinds of ends, as the script has them. */
 export const END = {
@@ -163,7 +163,11 @@ export class LeaseEnds {
     const here = byPartition.get(partition);
     byPartition.delete(partition);
     const away = [...byPartition];
-    const list = ends.map(({ kind, member, token, rest }) => [kind, member, token, ...rest]);
+    const list = ends.map(({ kind, member, token, rest }) =>
+      kind === END.done && (rest[0] ?? null) === null
+        ? Buffer.concat([member, token])
+        : [kind, member, token, ...rest],
+    );
     const answer = await link.run("settle", partition, [
       ...[link.batch(), String(reader.set.version), packed(list)],
       here === undefined ? "" : here.rows.packed(),

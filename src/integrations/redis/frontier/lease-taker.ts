@@ -161,7 +161,7 @@ export class LeaseTaker {
       leases.map(async (lease) => {
         const row = reader.readAgain(lease.record, source.now());
         if (row === undefined) unmatched.push(lease.url);
-        await lease.rematch(row === undefined ? [NO_RULE_NUMBER] : [row.rule, row.body]);
+        await lease.rematch(row === undefined ? [NO_RULE_NUMBER] : [row.rule, row.record]);
       }),
     );
     const { events } = this.#parts;

@@ -378,7 +378,7 @@ export function homeOf({ parts, ends, pushes, events, now, isClosed }: HomeParts
     again: ({ record }) => {
       if (reader.set.specs[record.rule] !== undefined) return null;
       const row = reader.readAgain(record, now());
-      return row === undefined ? [NO_RULE_NUMBER] : [row.rule, row.body];
+      return row === undefined ? [NO_RULE_NUMBER] : [row.rule, row.record];
     },
     fingerprintOf: (request, ruleId) => {
       const { list, key } = reader.set;

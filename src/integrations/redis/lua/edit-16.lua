@@ -47,7 +47,7 @@ else
     ids[#ids + 1] = unpack_(">I6", ARGV[at])
   end
 end
-readSegments(ids)
+readRecords(ids)
 local leases = #members > 0 and getMany(KL, members) or {}
 
 -- Takes a pending or waiting record out of where it stands.
