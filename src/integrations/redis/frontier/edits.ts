@@ -46,8 +46,8 @@ import type { PushParts, Pushes } from "./pushes.ts";
 /** Records of one `scan`, and buckets of one `forget`: about a millisecond of the server. */
 const RECORDS = 160;
 const BUCKETS = 32;
-/** Records of one `edit`. */
-const EDITS = 128;
+/** Records of one `edit`: about as long. */
+const EDITS = 64;
 
 const readChange = argument<{ priority?: number; notBefore?: number }>("change", {
   priority: INTEGER,
@@ -330,12 +330,15 @@ export class Edits {
     return counts.reduce((all, one) => all + one, 0);
   }
 
+  /** All records of a partition, as many at a time as one `edit` takes. */
   async *#scan(partition: number): AsyncGenerator<Found[], void, undefined> {
     let cursor = "0";
     do {
       const answer = await this.#parts.link.run("scan", partition, [cursor, String(RECORDS)]);
       cursor = String(answer[1]);
-      if (answer.length > 2) yield answer.slice(2).map((bytes) => readScanned(bytes as Buffer));
+      for (let at = 2; at < answer.length; at += EDITS) {
+        yield answer.slice(at, at + EDITS).map((bytes) => readScanned(bytes as Buffer));
+      }
     } while (cursor !== "0");
   }
 

@@ -138,8 +138,8 @@ local function enqueue(id, bytes, record, host)
   insertId(queueOf(host, record.rule, record.priority, record.isStart), id)
 end
 
--- A host that has failed too often: all it has pending or waiting fails, in the order of coming, some hundreds a script.
---- @const GIVE_UP_MAX = 512
+-- A host that has failed too often: all it has pending or waiting fails, in the order of coming, some a script.
+--- @const GIVE_UP_MAX = 64
 local givingUp = {}
 local function giveUpHost(host)
   unplace(host)
@@ -370,11 +370,13 @@ end
 
 -- Does what has become due by itself, a slice of it; how much that was. Its writes come before those of the script.
 local function moveDue()
-  local expired = expireLeases(DUE_MAX)
+  local moved = expireLeases(DUE_MAX)
   saveLeases()
-  return expired + wakeRecords(DUE_MAX) + sweepGivingUp()
+  if moved < DUE_MAX then moved = moved + wakeRecords(DUE_MAX - moved) end
+  if moved < DUE_MAX then moved = moved + sweepGivingUp() end
+  return moved
 end
---- @const DUE_MAX = 64, DUE_HOSTS_MAX = 512
+--- @const DUE_MAX = 48, DUE_HOSTS_MAX = 256
 
 local function saveAll()
   saveLeases()

@@ -35,7 +35,11 @@ local doneBefore = answerOf(ARGV[2])
 if doneBefore then return again(doneBefore) end
 
 workWhenFull()
-local changed = sweepTrash() + moveDue() + wakeHosts(DUE_HOSTS_MAX)
+local changed, woken = sweepTrash() + moveDue(), wakeHosts(DUE_HOSTS_MAX)
+-- Work of one call, counted in leases: what became due leaves less room for them.
+--- @const WORK_MAX = 160, LEASES_MIN = 32
+local room = math.max(WORK_MAX - changed - floor(woken / 4), LEASES_MIN)
+changed = changed + woken
 placeHosts()
 
 -- From here on a look writes nothing.
@@ -391,6 +395,8 @@ end
 local wanted = most
 if limit > 0 then wanted = math.min(wanted, limit - C[LEASED]) end
 if C[PAUSED] > now then wanted = 0 end
+local isCut = not isPeek and changed > 0 and wanted > room
+if isCut then wanted = room end
 if wanted > 0 and ARGV[7] == "host" then leaseOfHost(ARGV[8], wanted)
 elseif wanted > 0 then
   if C[RULES] > 1 then leaseByShares(wanted) else
@@ -405,7 +411,7 @@ end
 
 -- When there may be something: now, where the script's steps are used up.
 local function nextAt()
-  if stepsLeft <= 0 then return string.format("%.17g", now) end
+  if stepsLeft <= 0 or isCut then return string.format("%.17g", now) end
   local at = C[PAUSED] > now and C[PAUSED] or nextTime()
   return at and string.format("%.17g", at) or ""
 end
