@@ -98,9 +98,9 @@ local function makesWay(word, field, at, isPut)
   dropRecord(id)
 end
 
--- Terms with what their rows need. Rows of one host go to the same queue where their terms have one slot.
+-- Terms with what their rows need. Terms whose rows go to the same queue of a host share their targets: new numbers by host.
 local function readTerms(list)
-  local all, slots, count = {}, {}, 0
+  local all, targets = {}, {}
   for index = 1, #list do
     local number, priority, start, depth, options = unpack(list[index], 1, 5)
     options = options or nil
@@ -109,10 +109,10 @@ local function readTerms(list)
     local isLater = not isVisited and due and due > now
     local queue = pack(">HBd", number, start, priority)
     local key = isVisited and "v" or isLater and "w" or queue
-    if not slots[key] then count, slots[key] = count + 1, count end
+    if not targets[key] then targets[key] = {} end
     local isLast = rule.polite ~= 1 and rule.lifo == 1 and start == 0
     local isBudgeted = rule.budgetUrls ~= nil or rule.budgetBytes ~= nil
-    all[index] = { number = number, rule = rule, priority = priority, start = start, depth = depth, queue = queue, slot = slots[key],
+    all[index] = { number = number, rule = rule, priority = priority, start = start, depth = depth, queue = queue, targets = targets[key],
       due = due, kind = kind, isVisited = isVisited, isLater = isLater, isPut = isVisited or kind == "p", finish = list[index][6],
       isBudgeted = isBudgeted, isPlain = not (options or isBudgeted or isLast or rule.freshGap), isLast = isLast,
       mayReplace = rule.every ~= nil and not (options and (options.o or options.k)), domain = options and options.f,
@@ -189,7 +189,7 @@ local function admit(rows, capacity, isKept)
   local prints, given = rows[4], rows[5]
   local terms, fields, own, hostNames = readTerms(rows[2]), {}, {}, {}
   readRows(rows, terms, fields, own, hostNames)
-  local codes, targets, firsts, dues = {}, {}, {}, {}
+  local codes, firsts, dues = {}, {}, {}
   for at = 1, #own do
     local term = own[at]
     if not isKept or isKept(term.finish) then
@@ -238,10 +238,10 @@ local function admit(rows, capacity, isKept)
             term.family.count = term.family.count + 1
           end
         end
-        local key = term.slot .. name
-        local ids = targets[key]
-        if ids then targets[key] = ids .. member else
-          targets[key] = member
+        local targets = term.targets
+        local ids = targets[name]
+        if ids then targets[name] = ids .. member else
+          targets[name] = member
           firsts[#firsts + 1] = at
         end
         term.admitted = term.admitted + 1
@@ -265,7 +265,7 @@ local function admit(rows, capacity, isKept)
   readHosts(names)
   for index = 1, #firsts do
     local term, name = own[firsts[index]], names[index]
-    appendNew(term, name, targets[term.slot .. name])
+    appendNew(term, name, term.targets[name])
     wokeSomething = true
   end
   countTerms(terms)

@@ -3,9 +3,9 @@
 --   entry   fingerprint 16 · kind 1 (0 live, 1 done, 2 removed) · depth 1 · live: record 6; else depth 2, attempts 2, nothing 2
 --   bucket  field = family 2 · number 4; family 0 is the epoch `forever`, each other epoch has its own
 --
--- A family of n buckets holds about 4 entries in each; insertions beyond that split a bucket, so that no call moves many. Buckets are small
+-- A family of n buckets holds about 6 entries in each; insertions beyond that split a bucket, so that no call moves many. Buckets are small
 -- because Lua hashes every byte of every string that it makes.
---- @const ENTRY = 24, PER_BUCKET = 4, SPLITS_MAX = 64
+--- @const ENTRY = 24, PER_BUCKET = 6, SPLITS_MAX = 64
 --- @const LIVE = 0, GONE_DONE = 1, GONE_REMOVED = 2
 
 local families = {}
@@ -102,18 +102,22 @@ local function dropEntry(family, field, at)
 end
 
 local function splitOne(family)
-  local low = family.split
-  local high = low + family.size
-  local lowField, highField = family.name .. pack(">I4", low), family.name .. pack(">I4", high)
+  local low, doubled = family.split, family.size * 2
+  local lowField, highField = pack(">HI4", family.number, low), pack(">HI4", family.number, low + family.size)
   local bucket = buckets[lowField]
-  local stays, moves = {}, {}
-  local doubled = family.size * 2
+  local stays, moves, stayCount, moveCount = {}, {}, 0, 0
   for at = 1, #bucket, ENTRY do
-    local list = unpack_(">I4", bucket, at) % doubled == low and stays or moves
-    list[#list + 1] = sub(bucket, at, at + ENTRY - 1)
+    local entry = sub(bucket, at, at + ENTRY - 1)
+    if unpack_(">I4", entry) % doubled == low then
+      stayCount = stayCount + 1
+      stays[stayCount] = entry
+    else
+      moveCount = moveCount + 1
+      moves[moveCount] = entry
+    end
   end
-  buckets[lowField], buckets[highField] = concat(stays), concat(moves)
-  dirtyBuckets[lowField], dirtyBuckets[highField] = true, true
+  buckets[highField] = concat(moves)
+  if moveCount > 0 then buckets[lowField], dirtyBuckets[lowField], dirtyBuckets[highField] = concat(stays), true, true end
   family.split = low + 1
   if family.split == family.size then
     family.level, family.split, family.size = family.level + 1, 0, doubled
@@ -126,7 +130,7 @@ local function saveSeen()
     splits = math.min(splits, SPLITS_MAX, family.size - family.split)
     if splits > 0 then
       local low = {}
-      for each = 1, splits do low[each] = family.name .. pack(">I4", family.split + each - 1) end
+      for each = 1, splits do low[each] = pack(">HI4", family.number, family.split + each - 1) end
       readBuckets(low)
       for _ = 1, splits do splitOne(family) end
     end

@@ -77,7 +77,7 @@ local function leaseOut(name, number, member, bytes, readyBefore, readySet, turn
     attempts, number, depth, prefix, family, flags >= IS_NAMELESS and 1 or 0) .. name
   count = #leases
   leases[count + 1], leases[count + 2], leases[count + 3] = member, name, bytes
-  handed[member] = true
+  if C[STALE] > 0 then handed[member] = true end
 end
 
 local function countLeases(number, count)
