@@ -24,7 +24,7 @@
 --- @const WAITING_RULE = 65534
 --- @const HOST = ">I4I7I3BBdddB", QUEUE = ">HBdI4I5I4I4HI6B"
 
--- Texts of hosts as read or changed, false: there is none; those to be written; parsed hosts; and those of them that may have changed.
+-- Texts of hosts as read or changed, false: there is none; names of those to be written; parsed hosts; those of them that may have changed.
 local hostTexts, edited, hosts, touched = {}, {}, {}, {}
 local addReady, dropReady, addDelayed, dropDelayed, joinedRules = {}, {}, {}, {}, {}
 
@@ -120,7 +120,10 @@ local function appendPlain(text, queue, ids)
 end
 
 -- Changes the text of a host that is not parsed.
-local function editHost(name, text) hostTexts[name], edited[name] = text, text end
+local function editHost(name, text)
+  hostTexts[name] = text
+  edited[#edited + 1] = name
+end
 
 local function settingsOf(host)
   if not host[H_SETTINGS] then host[H_SETTINGS] = { failures = 0, delay = -1, limit = 0, adaptive = -1, admitted = 0 } end
@@ -326,14 +329,11 @@ end
 local function saveHosts()
   placeHosts()
   local sets = {}
+  for at = 1, #edited do sets[2 * at - 1], sets[2 * at] = edited[at], hostTexts[edited[at]] end
+  -- Those that were parsed since come later, and stay.
   for name, host in pairs(touched) do
-    edited[name] = nil
     local count = #sets
     sets[count + 1], sets[count + 2] = name, packHost(host)
-  end
-  for name, text in pairs(edited) do
-    local count = #sets
-    sets[count + 1], sets[count + 2] = name, text
   end
   callMany("HSET", KH, sets)
   touched, edited = {}, {}
