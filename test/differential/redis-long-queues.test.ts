@@ -11,6 +11,7 @@ afterAll(close);
 
 const START_MS = 1_700_000_000_000;
 const STEPS = 40;
+const LEASE_MS = 50;
 const HOSTS = ["a.org", "b.org", "c.org"];
 const POLICIES: readonly RulePolicy[] = [
   { order: "fifo" },
@@ -24,11 +25,14 @@ type Lease = Awaited<ReturnType<AsyncFrontier["pollMany"]>>[number];
 
 /** One end of a lease, drawn once for both sides. */
 function drawEnd(random: Random, isReleased: boolean): (lease: Lease) => Promise<unknown> {
-  const kind = isReleased ? 5 : random.below(10);
+  const kind = isReleased ? 5 : random.below(12);
   if (kind < 5) return async (lease) => await lease.done();
   if (kind < 7) return async (lease) => await lease.release();
   if (kind < 9) return async (lease) => await lease.retry({ delayMs: 0 });
-  return async (lease) => await lease.fail("x");
+  if (kind < 10) return async (lease) => await lease.fail("x");
+  const extensionMs = 1 + random.below(LEASE_MS);
+  if (random.below(2) === 0) return async (lease) => await lease.extend(extensionMs);
+  return (lease) => Promise.all([lease.extend(extensionMs), lease.done()]);
 }
 
 /** Both sides, and what each has out: every step is made on both, and must have the same answer. */
@@ -38,21 +42,24 @@ class Pair {
   readonly #out: Lease[][];
   /** One priority alone, so that each host has one queue. */
   readonly #isFlat: boolean;
+  /** Few leases at a time. */
+  readonly #isSlow: boolean;
   #made = 0;
 
   constructor(sides: readonly AsyncFrontier[], random: Random) {
     this.#sides = sides;
     this.#random = random;
     this.#isFlat = random.below(2) === 0;
+    this.#isSlow = random.below(2) === 0;
     this.#out = sides.map(() => []);
   }
 
   async step(pass: (ms: number) => void): Promise<void> {
     const kind = this.#random.below(24);
     if (kind < 6) await this.#push();
-    else if (kind < 15) await this.#poll(1 + this.#random.below(60));
-    else if (kind < 21) await this.#end();
-    else if (kind < 22) pass(1 + this.#random.below(3));
+    else if (kind < 13) await this.#poll(1 + this.#random.below(this.#isSlow ? 4 : 60));
+    else if (kind < 18) await this.#end();
+    else if (kind < 22) await this.#pass(pass);
     else if (kind < 23) await this.#update();
     else await this.#same((side) => side.remove({ pattern: `/${this.#made % 10}` }));
     await this.#same(async (side) => (await side.peek(5)).map(({ url }) => url));
@@ -88,6 +95,12 @@ class Pair {
 
   #priority(): number {
     return this.#isFlat ? 0 : this.#random.below(3) - 1;
+  }
+
+  /** Time goes on; leases that end with it have ended before the next step. */
+  async #pass(pass: (ms: number) => void): Promise<void> {
+    pass(1 + this.#random.below(this.#random.below(2) === 0 ? LEASE_MS : 3));
+    await this.#same(async (side) => (await side.report()).expired);
   }
 
   async #push(): Promise<void> {
@@ -134,8 +147,8 @@ it("long queues are handed out as in one process", async (context) => {
   for (let round = 0; round < rounds; round++) {
     const defaults = POLICIES[round % POLICIES.length] as RulePolicy;
     const clock = createVirtualClock(START_MS);
-    const { frontier } = await implementation.open(context, { defaults, clock });
-    const engine = await openFrontier({ defaults, clock });
+    const { frontier } = await implementation.open(context, { defaults, clock, leaseMs: LEASE_MS });
+    const engine = await openFrontier({ defaults, clock, leaseMs: LEASE_MS });
     const pair = new Pair([engine as never, frontier], createRandom(seed + round));
     for (let step = 0; step < STEPS; step++) await pair.step((ms) => clock.advance(ms));
     await pair.drain((ms) => clock.advance(ms));

@@ -41,7 +41,7 @@ local function loseNames()
       elseif not record.isNameless then
         setRecord(id, sub(bytes, 1, 14) .. char(record.flags + IS_NAMELESS) .. sub(bytes, 16))
         local lease = call("HGET", KL, pack(">I6", id))
-        if lease then call("HSET", KL, pack(">I6", id), sub(lease, 1, 61) .. "\1" .. sub(lease, 63)) end
+        if lease then call("HSET", KL, pack(">I6", id), sub(lease, 1, 61) .. char(byte(lease, 62) + 1) .. sub(lease, 63)) end
       end
     end
   end

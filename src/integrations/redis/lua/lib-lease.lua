@@ -2,12 +2,14 @@
 --
 --   lease   fencing token 8 · deadline 8 · the host's clock before 8, and as the hand-out set it 8, −1: the rule keeps no clock · its turn
 --           before 7 · this hand-out's turn 7 · hand-outs 2 · attempts, rule, depth, beginning of the fingerprint, family of its
---           record 1, 2, 2, 6, 2 · nameless 1 · host
+--           record 1, 2, 2, 6, 2 · flags 1: 1 nameless, 2 extended · host
+--   batch   leases that were handed out together have one token, and one entry among the deadlines, which is named by it: the field of
+--           the token has their numbers, that of `n` and the token how many are left. An extended lease has an entry of its own
 --
 -- A result whose token is not that of the lease, or that comes at or after the deadline, is late and changes nothing.
 --- @const LEASE = ">c8dddI7I7HBHHc6HB"
 --- @const L_TOKEN = 1, L_DEADLINE = 2, L_READYBEFORE = 3, L_READYSET = 4, L_TURNBEFORE = 5, L_TURNSET = 6, L_DELIVERIES = 7
---- @const L_ATTEMPTS = 8, L_RULE = 9, L_DEPTH = 10, L_PREFIX = 11, L_FAMILY = 12, L_NAMELESS = 13, L_HOST = 14
+--- @const L_ATTEMPTS = 8, L_RULE = 9, L_DEPTH = 10, L_PREFIX = 11, L_FAMILY = 12, L_MARKS = 13, L_HOST = 14
 
 local function readLease(text)
   local lease = { unpack_(LEASE, text) }
@@ -18,16 +20,32 @@ end
 -- What a lease has of its record.
 local function recordOfLease(lease)
   return { attempts = lease[L_ATTEMPTS], rule = lease[L_RULE], depth = lease[L_DEPTH], prefix = lease[L_PREFIX], family = lease[L_FAMILY],
-    isNameless = lease[L_NAMELESS] == 1, priority = 0, max = 0 }
+    isNameless = lease[L_MARKS] % 2 == 1, priority = 0, max = 0 }
 end
 
-local leaseDrops = {}
-local function dropLease(member) leaseDrops[#leaseDrops + 1] = member end
+local leaseDrops, deadlineDrops, batchDrops = {}, {}, {}
+-- One lease less in a batch.
+local function leaveBatch(token) batchDrops[token] = (batchDrops[token] or 0) + 1 end
+
+local function dropLease(member, token, marks)
+  leaseDrops[#leaseDrops + 1] = member
+  if marks >= EXTENDED then deadlineDrops[#deadlineDrops + 1] = member else leaveBatch(token) end
+end
+--- @const EXTENDED = 2
 
 local function saveLeases()
   callMany("HDEL", KL, leaseDrops)
-  callMany("ZREM", KE, leaseDrops)
-  leaseDrops = {}
+  callMany("ZREM", KE, deadlineDrops)
+  for token, count in pairs(batchDrops) do
+    local field = "n" .. token
+    local left = call("HGET", KL, field)
+    left = left and unpack_(">I4", left) - count or 0
+    if left > 0 then call("HSET", KL, field, pack(">I4", left)) else
+      call("HDEL", KL, token, field)
+      call("ZREM", KE, token)
+    end
+  end
+  leaseDrops, deadlineDrops, batchDrops = {}, {}, {}
 end
 
 local function blockHost(host, untilMs)
@@ -242,30 +260,45 @@ local function finish(id, record)
   markGone(id, record, GONE_DONE, record.attempts)
 end
 
--- Leases whose deadline has passed: an attempt is gone, the place is kept; the host's clock runs from the deadline.
-local function expireLeases(most)
-  local due = call("ZRANGEBYSCORE", KE, "-inf", now, "LIMIT", 0, most)
-  if #due == 0 then return 0 end
-  local texts = getMany(KL, due)
-  local ids, names, leases = {}, {}, {}
-  for at, member in ipairs(due) do
-    ids[at] = unpack_(">I6", member)
-    dropLease(member)
-    if texts[at] then
-      local lease = readLease(texts[at])
-      lease.id = ids[at]
-      leases[#leases + 1] = lease
-      names[#names + 1] = lease[L_HOST]
+-- Leases whose deadline has passed, up to `most`, of the entries that are due.
+local function overdueLeases(most)
+  local leases = {}
+  for _, entry in ipairs(call("ZRANGEBYSCORE", KE, "-inf", now, "LIMIT", 0, most)) do
+    local isBatch, members = #entry == 8, { entry }
+    if isBatch then
+      local list = call("HGET", KL, entry) or ""
+      for at = 1, #list, 6 do members[(at + 5) / 6] = sub(list, at, at + 5) end
     end
+    for at, text in ipairs(getMany(KL, members)) do
+      -- What has ended was handed out again, perhaps, and what was extended has its own entry.
+      local lease = text and #leases < most and readLease(text)
+      if lease and (not isBatch or lease[L_TOKEN] == entry and lease[L_MARKS] < EXTENDED) then
+        lease.member = members[at]
+        leases[#leases + 1] = lease
+      end
+    end
+    if #leases >= most then break end
   end
+  return leases
+end
+
+-- An attempt is gone, the place is kept; the host's clock runs from the deadline.
+local function expireLeases(most)
+  local leases = overdueLeases(most)
+  if #leases == 0 then return 0 end
   table.sort(leases, function(a, b)
     if a[L_DEADLINE] ~= b[L_DEADLINE] then return a[L_DEADLINE] < b[L_DEADLINE] end
     return a[L_TURNSET] < b[L_TURNSET]
   end)
+  local ids, names = {}, {}
+  for at, lease in ipairs(leases) do
+    ids[at], names[at] = unpack_(">I6", lease.member), lease[L_HOST]
+    dropLease(lease.member, lease[L_TOKEN], lease[L_MARKS])
+  end
   readRecords(ids)
   readHosts(names)
-  for _, lease in ipairs(leases) do
-    local id = lease.id
+  for at, lease in ipairs(leases) do
+    local id = ids[at]
     local bytes = recordOf(id)
     if bytes then
       local record = readRecord(bytes)
@@ -287,7 +320,7 @@ local function expireLeases(most)
       end
     end
   end
-  return #due
+  return #leases
 end
 
 -- Records whose time has come: they get a new place, behind all others.

@@ -428,16 +428,17 @@ if count == 0 and changed == 0 and not hasMoved or isPeek then
 end
 C[PENDING] = C[PENDING] - count
 C[LEASED] = C[LEASED] + count
-local numbers, scores = {}, {}
-for each = 1, count do
-  numbers[each] = sets[2 * each - 1]
-  scores[2 * each - 1], scores[2 * each] = deadline, numbers[each]
-end
 saveLeases()
-callMany("HSET", KL, sets)
-callMany("ZADD", KE, scores)
 if count < most then C[SLEEPERS] = 1 end
-if count > 0 then keepAnswer(ARGV[2], concat(numbers)) end
+if count > 0 then
+  local numbers = {}
+  for each = 1, count do numbers[each] = sets[2 * each - 1] end
+  local list = concat(numbers)
+  callMany("HSET", KL, sets)
+  call("HSET", KL, token, list, "n" .. token, pack(">I4", count))
+  call("ZADD", KE, deadline, token)
+  keepAnswer(ARGV[2], list)
+end
 saveAll()
 local answer = answerHead(count < most and nextAt() or "", deadline)
 for each = 1, #leases do answer[each + 6] = leases[each] end

@@ -33,10 +33,10 @@ do
   for at = 1, #ends do
     local text = texts[at]
     if text and sub(text, 1, 8) == tokens[at] and now < unpack_(">d", text, 9) then
-      local number, _, prefix, family, nameless = unpack_(">HHc6HB", text, 50)
+      local number, _, prefix, family, marks = unpack_(">HHc6HB", text, 50)
       live[at] = sub(text, HOST_AT)
       names[#names + 1] = live[at]
-      if nameless == 0 then
+      if marks % 2 == 0 then
         local field = bucketField(familyOf(family), prefix)
         bucketOf[at] = field
         fields[#fields + 1] = field
@@ -151,7 +151,7 @@ do
     return "m"
   end
 
-  local seenTwice = {}
+  local seenTwice, extended = {}, {}
 
   -- The end of a visit to a plain host: its text thereafter, and what it brings into the sets; false: it must be parsed.
   local function endPlain(name, text, number, rule)
@@ -182,7 +182,7 @@ do
     local rule = ruleOf(number)
     if rule.polite ~= 1 or rule.every or rule.failAfter or rule.adaptMax or not endPlain(name, text, number, rule) then return false end
     seenTwice[member] = true
-    dropLease(member)
+    dropLease(member, tokens[at], byte(texts[at], 62))
     recordDrops[#recordDrops + 1] = member
     local field = bucketOf[at]
     local from = field and entryOf(buckets[field], prefix, member)
@@ -199,14 +199,19 @@ do
     if not live[at] or seenTwice[member] then
       answers[at] = "l"
       C[LATE] = C[LATE] + 1
-    elseif isShort and doneShort(at) then answers[at] = "d"
+    elseif isShort and not extended[member] and doneShort(at) then answers[at] = "d"
     else
-      local lease, id = readLease(texts[at]), unpack_(">I6", member)
+      local lease, id = readLease(extended[member] or texts[at]), unpack_(">I6", member)
       if kind == 7 then
-        answers[at] = lease[L_NAMELESS] == 1 and "n" or "c"
+        answers[at] = lease[L_MARKS] % 2 == 1 and "n" or "c"
       elseif kind == 5 then
+        if lease[L_MARKS] < EXTENDED then
+          leaveBatch(lease[L_TOKEN])
+          lease[L_MARKS] = lease[L_MARKS] + EXTENDED
+        end
         lease[L_DEADLINE] = lease[L_DEADLINE] + one[5]
-        call("HSET", KL, member, pack(LEASE, unpack(lease, 1, L_NAMELESS)) .. lease[L_HOST])
+        extended[member] = pack(LEASE, unpack(lease, 1, L_MARKS)) .. lease[L_HOST]
+        call("HSET", KL, member, extended[member])
         call("ZADD", KE, lease[L_DEADLINE], member)
         answers[at] = "e"
       else
@@ -218,7 +223,7 @@ do
         local rule = ruleOf(record.rule)
         local host = hostOf(lease[L_HOST])
         local outcome = not isShort and one[4] or nil
-        dropLease(member)
+        dropLease(member, lease[L_TOKEN], lease[L_MARKS])
         C[LEASED] = C[LEASED] - 1
         countRule(record.rule, 2, -1)
         if kind == 4 then answers[at] = releaseNow(id, bytes, record, host, lease, one)
