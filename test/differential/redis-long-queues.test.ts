@@ -12,13 +12,20 @@ afterAll(close);
 const START_MS = 1_700_000_000_000;
 const STEPS = 40;
 const LEASE_MS = 50;
-const HOSTS = ["a.org", "b.org", "c.org"];
 const POLICIES: readonly RulePolicy[] = [
   { order: "fifo" },
   { order: "lifo" },
   { order: "fifo", politeness: { delayMs: 2 }, retryPriority: 0 },
   { order: "lifo", politeness: { delayMs: 2 } },
   { order: "fifo", politeness: { delayMs: 0, perHost: 40 } },
+  {
+    order: "fifo",
+    retryPriority: 0,
+    politeness: {
+      delayMs: 2,
+      hostBackoff: { after: 1, baseMs: 40, maxMs: 400 },
+    },
+  },
 ];
 
 type Lease = Awaited<ReturnType<AsyncFrontier["pollMany"]>>[number];
@@ -26,13 +33,22 @@ type Lease = Awaited<ReturnType<AsyncFrontier["pollMany"]>>[number];
 /** One end of a lease, drawn once for both sides. */
 function drawEnd(random: Random, isReleased: boolean): (lease: Lease) => Promise<unknown> {
   const kind = isReleased ? 5 : random.below(12);
-  if (kind < 5) return async (lease) => await lease.done();
+  if (kind < 2) return async (lease) => await lease.done();
+  if (kind < 5) {
+    const outcome = { status: random.below(3) === 0 ? 503 : 200, bytes: random.below(100) };
+    return async (lease) => await lease.done({ outcome });
+  }
   if (kind < 7) return async (lease) => await lease.release();
   if (kind < 9) return async (lease) => await lease.retry({ delayMs: 0 });
   if (kind < 10) return async (lease) => await lease.fail("x");
   const extensionMs = 1 + random.below(LEASE_MS);
   if (random.below(2) === 0) return async (lease) => await lease.extend(extensionMs);
   return (lease) => Promise.all([lease.extend(extensionMs), lease.done()]);
+}
+
+/** A host of either side: the engine's is its own view. */
+async function viewOf(host: ReturnType<AsyncFrontier["host"]>): ReturnType<typeof host.view> {
+  return "view" in host ? await host.view() : host;
 }
 
 /** Both sides, and what each has out: every step is made on both, and must have the same answer. */
@@ -44,6 +60,7 @@ class Pair {
   readonly #isFlat: boolean;
   /** Few leases at a time. */
   readonly #isSlow: boolean;
+  readonly #hosts: number;
   #made = 0;
 
   constructor(sides: readonly AsyncFrontier[], random: Random) {
@@ -51,6 +68,7 @@ class Pair {
     this.#random = random;
     this.#isFlat = random.below(2) === 0;
     this.#isSlow = random.below(2) === 0;
+    this.#hosts = random.below(3) === 0 ? 40 : 3;
     this.#out = sides.map(() => []);
   }
 
@@ -68,12 +86,16 @@ class Pair {
   /** Hands out and finishes all that is left. */
   async drain(pass: (ms: number) => void): Promise<void> {
     for (let left = 1; left > 0; ) {
-      pass(2);
+      pass(20);
       left = await this.#poll(200);
       await this.#same(async (_, out) => {
         for (const lease of out.splice(0)) await lease.done();
       });
     }
+    await this.#same(async (side) => {
+      const { bytes, failures, leased } = await viewOf(side.host("h0.org"));
+      return { bytes, failures, leased };
+    });
     await this.#same(async (side) => {
       const { pending, leased, done, failed, removed, retried } = await side.report();
       return { pending, leased, done, failed, removed, retried };
@@ -90,7 +112,7 @@ class Pair {
   }
 
   #url(number: number): string {
-    return `http://${HOSTS[this.#random.below(HOSTS.length)]}/${number}`;
+    return `http://h${this.#random.below(this.#hosts)}.org/${number}`;
   }
 
   #priority(): number {
@@ -143,7 +165,7 @@ class Pair {
 
 it("long queues are handed out as in one process", async (context) => {
   const seed = testSeed("redis long queues");
-  const rounds = stressRounds(15, 2, 5);
+  const rounds = stressRounds(36, 2, 12);
   for (let round = 0; round < rounds; round++) {
     const defaults = POLICIES[round % POLICIES.length] as RulePolicy;
     const clock = createVirtualClock(START_MS);

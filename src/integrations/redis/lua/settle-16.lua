@@ -154,7 +154,7 @@ do
   local seenTwice, extended = {}, {}
 
   -- The end of a visit to a plain host: its text thereafter, and what it brings into the sets; false: it must be parsed.
-  local function endPlain(name, text, number, rule)
+  local function endPlain(name, text, number, rule, bytes)
     local turn, leased, flags, place, _, block = unpack_(">I7I3BBdd", text, 5)
     if flags % 4 ~= 0 or leased ~= 1 or place ~= NOWHERE then return false end
     local readyAt, count = now + (rule.delay or 0), byte(text, 41)
@@ -168,19 +168,24 @@ do
         if C[RULES] > 1 then joinedRules[number] = true end
       end
     end
-    editHost(name, sub(text, 1, 11) .. pack(">I3BBd", 0, flags, place, readyAt) .. sub(text, 25))
+    text = sub(text, 1, 11) .. pack(">I3BBd", 0, flags, place, readyAt) .. sub(text, 25)
+    if bytes > 0 then text = sub(text, 1, 32) .. pack(">d", unpack_(">d", text, 33) + bytes) .. sub(text, 41) end
+    editHost(name, text)
     return true
   end
 
-  -- A page that is done and has nothing more to say, of a plain host: false where it takes the longer way.
+  -- A page of a plain host that is done, and whose outcome changes at most how many bytes the host has sent: false where it takes the
+  -- longer way. Failures in a row are settings, which a plain host does not have.
   local doneCounts = {}
-  local function doneShort(at)
+  local function doneShort(at, outcome)
+    if outcome and (isBadStatus(outcome.status) or outcome.retryAfter or outcome.address) then return false end
     local name, member = live[at], members[at]
     local text = hosts[name] == nil and hostTexts[name]
     if not text then return false end
     local attempts, number, depth, prefix = unpack_(">BHHc6", texts[at], 49)
     local rule = ruleOf(number)
-    if rule.polite ~= 1 or rule.every or rule.failAfter or rule.adaptMax or not endPlain(name, text, number, rule) then return false end
+    if rule.polite ~= 1 or rule.every or rule.adaptMax then return false end
+    if not endPlain(name, text, number, rule, outcome and outcome.bytes or 0) then return false end
     seenTwice[member] = true
     dropLease(member, tokens[at], byte(texts[at], 62))
     recordDrops[#recordDrops + 1] = member
@@ -199,7 +204,7 @@ do
     if not live[at] or seenTwice[member] then
       answers[at] = "l"
       C[LATE] = C[LATE] + 1
-    elseif isShort and not extended[member] and doneShort(at) then answers[at] = "d"
+    elseif kind == 1 and not extended[member] and doneShort(at, not isShort and one[4] or nil) then answers[at] = "d"
     else
       local lease, id = readLease(extended[member] or texts[at]), unpack_(">I6", member)
       if kind == 7 then
