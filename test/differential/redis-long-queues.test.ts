@@ -73,11 +73,12 @@ class Pair {
   }
 
   async step(pass: (ms: number) => void): Promise<void> {
-    const kind = this.#random.below(24);
+    const random = this.#random;
+    const kind = random.below(24);
     if (kind < 6) await this.#push();
-    else if (kind < 13) await this.#poll(1 + this.#random.below(this.#isSlow ? 4 : 60));
+    else if (kind < 13) await this.#poll(1 + random.below(this.#isSlow ? 4 : 60));
     else if (kind < 18) await this.#end();
-    else if (kind < 22) await this.#pass(pass);
+    else if (kind < 22) await this.#pass(pass, 1 + random.below(random.below(2) * LEASE_MS + 3));
     else if (kind < 23) await this.#update();
     else await this.#same((side) => side.remove({ pattern: `/${this.#made % 10}` }));
     await this.#same(async (side) => (await side.peek(5)).map(({ url }) => url));
@@ -86,7 +87,7 @@ class Pair {
   /** Hands out and finishes all that is left. */
   async drain(pass: (ms: number) => void): Promise<void> {
     for (let left = 1; left > 0; ) {
-      pass(20);
+      await this.#pass(pass, 20);
       left = await this.#poll(200);
       await this.#same(async (_, out) => {
         for (const lease of out.splice(0)) await lease.done();
@@ -119,9 +120,9 @@ class Pair {
     return this.#isFlat ? 0 : this.#random.below(3) - 1;
   }
 
-  /** Time goes on; leases that end with it have ended before the next step. */
-  async #pass(pass: (ms: number) => void): Promise<void> {
-    pass(1 + this.#random.below(this.#random.below(2) === 0 ? LEASE_MS : 3));
+  /** Time goes on. A poll on Redis expires some leases alone; a report, all that have ended. */
+  async #pass(pass: (ms: number) => void, ms: number): Promise<void> {
+    pass(ms);
     await this.#same(async (side) => (await side.report()).expired);
   }
 
