@@ -35,7 +35,7 @@ export interface LeaseSourceParts {
 }
 
 /** Leases of one script call. */
-const LEASES_MAX = 128;
+const LEASES_MAX = 96;
 /** A message that was lost costs this much, and an idle process one call in that time. */
 export const HEARTBEAT_MS = 1_000;
 

@@ -37,7 +37,7 @@ if doneBefore then return again(doneBefore) end
 workWhenFull()
 local changed, woken = sweepTrash() + moveDue(), wakeHosts(DUE_HOSTS_MAX)
 -- Work of one call, counted in leases: what became due leaves less room for them.
---- @const WORK_MAX = 160, LEASES_MIN = 32
+--- @const WORK_MAX = 120, LEASES_MIN = 32
 local room = math.max(WORK_MAX - changed - floor(woken / 4), LEASES_MIN)
 changed = changed + woken
 placeHosts()
