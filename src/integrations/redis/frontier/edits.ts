@@ -44,11 +44,11 @@ import {
 import type { PushParts, Pushes } from "./pushes.ts";
 import { readStates } from "./state-report.ts";
 
-/** Segments of one `scan`, and buckets of one `forget`: about a millisecond of the server. */
-const SEGMENTS = 24;
+/** Records of one `scan`, and buckets of one `forget`: about a millisecond of the server. */
+const RECORDS = 160;
 const BUCKETS = 32;
-/** Records of one `edit`. */
-const EDITS = 128;
+/** Records of one `edit`: about as long. */
+const EDITS = 64;
 
 const readChange = argument<{ priority?: number; notBefore?: number }>("change", {
   priority: INTEGER,
@@ -337,12 +337,15 @@ export class Edits {
     return counts.reduce((all, one) => all + one, 0);
   }
 
+  /** All records of a partition, as many at a time as one `edit` takes. */
   async *#scan(partition: number): AsyncGenerator<Found[], void, undefined> {
     let cursor = "0";
     do {
-      const answer = await this.#parts.link.run("scan", partition, [cursor, String(SEGMENTS)]);
+      const answer = await this.#parts.link.run("scan", partition, [cursor, String(RECORDS)]);
       cursor = String(answer[1]);
-      if (answer.length > 2) yield answer.slice(2).map((bytes) => readScanned(bytes as Buffer));
+      for (let at = 2; at < answer.length; at += EDITS) {
+        yield answer.slice(at, at + EDITS).map((bytes) => readScanned(bytes as Buffer));
+      }
     } while (cursor !== "0");
   }
 
@@ -360,7 +363,7 @@ export class Edits {
         if (records.length === 0) continue;
         const changes = records.map(({ record }) => {
           const row = reader.readAgain(record, this.#now());
-          if (row !== undefined) return [row.rule, row.body];
+          if (row !== undefined) return [row.rule, row.record];
           unmatched.push(record.url);
           return [NO_RULE_NUMBER];
         });

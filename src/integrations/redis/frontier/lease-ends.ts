@@ -20,8 +20,9 @@ import { MemoryFull } from "../server/server-link.ts";
 import type { Outbox } from "./outbox.ts";
 import type { PushParts, Pushes } from "./pushes.ts";
 
-/** Ends of one script call. */
-const ENDS_MAX = 64;
+/** Work of one script call, counted in plain ends; a page's links stay with its end. */
+const WORK_MAX = 96;
+const OTHER_END = 2;
 
 /** Kinds of ends, as the script has them. */
 export const END = {
@@ -43,6 +44,8 @@ export interface End {
   readonly rest: readonly Packable[];
   /** Makes the rows of its links, under the rules of the moment. */
   readonly children: (() => Array<Row | number>) | undefined;
+  /** How many links it has. */
+  readonly links: number;
 }
 
 /** What became of it: its letter, and the codes of its links. */
@@ -102,11 +105,7 @@ export class LeaseEnds {
     const list = this.#waiting.get(partition) ?? [];
     this.#waiting.delete(partition);
     this.#inFlight++;
-    const slices: Promise<void>[] = [];
-    for (let at = 0; at < list.length; at += ENDS_MAX) {
-      slices.push(this.#send(partition, list.slice(at, at + ENDS_MAX)));
-    }
-    await Promise.all(slices);
+    await Promise.all(slicesOf(list).map((slice) => this.#send(partition, slice)));
     this.#inFlight--;
     if (this.#inFlight === 0 && this.#waiting.size === 0) {
       for (const resolve of this.#idle.splice(0)) resolve();
@@ -163,7 +162,9 @@ export class LeaseEnds {
     const here = byPartition.get(partition);
     byPartition.delete(partition);
     const away = [...byPartition];
-    const list = ends.map(({ kind, member, token, rest }) => [kind, member, token, ...rest]);
+    const list = ends.map(({ kind, member, token, rest }) =>
+      isPlain(kind, rest) ? Buffer.concat([member, token]) : [kind, member, token, ...rest],
+    );
     const answer = await link.run("settle", partition, [
       ...[link.batch(), String(reader.set.version), packed(list)],
       here === undefined ? "" : here.rows.packed(),
@@ -221,6 +222,27 @@ export class LeaseEnds {
       }
     });
   }
+}
+
+/** A page that is done, without an outcome. */
+function isPlain(kind: number, rest: readonly Packable[]): boolean {
+  return kind === END.done && (rest[0] ?? null) === null;
+}
+
+/** Ends in their order, as many in each slice as one call may take. */
+function slicesOf(list: readonly Waiting[]): Waiting[][] {
+  const slices: Waiting[][] = [];
+  let room = 0;
+  for (const end of list) {
+    const work = (isPlain(end.kind, end.rest) ? 1 : OTHER_END) + end.links;
+    if (slices.length === 0 || work > room) {
+      slices.push([]);
+      room = WORK_MAX;
+    }
+    slices.at(-1)?.push(end);
+    room -= work;
+  }
+  return slices;
 }
 
 /** A number from −1 to 1, for the spread of a back-off. */

@@ -9,6 +9,7 @@
  */
 import type { HostPlace } from "./redis-host.ts";
 import { after, type Clock } from "../../../base/clock.ts";
+import { countHandOut } from "../requests/record-bytes.ts";
 import { MACHINE, randomBytes } from "../server/waiting.ts";
 import type { ServerLink } from "../server/server-link.ts";
 
@@ -34,7 +35,7 @@ export interface LeaseSourceParts {
 }
 
 /** Leases of one script call. */
-const LEASES_MAX = 64;
+const LEASES_MAX = 96;
 /** A message that was lost costs this much, and an idle process one call in that time. */
 export const HEARTBEAT_MS = 1_000;
 
@@ -61,6 +62,11 @@ export class LeaseSource {
   wake(partition?: number): void {
     if (partition === undefined) this.#dueAt.fill(Number.NEGATIVE_INFINITY);
     else this.#dueAt[partition] = Number.NEGATIVE_INFINITY;
+    this.rouse();
+  }
+
+  /** Ends all waits. */
+  rouse(): void {
     for (const waker of [...this.#wakers]) waker();
   }
 
@@ -161,8 +167,10 @@ export class LeaseSource {
     }
     if (clock === undefined) this.#offsetMs = Number(answer[4]) - MACHINE.now();
     const leases: RawLease[] = [];
-    for (let at = 5; at < answer.length; at++)
-      leases.push(readLease(answer[at] as Buffer, partition, token));
+    const deadlineMs = Number(answer[5]);
+    for (const { member, unit, record } of handOuts(answer)) {
+      leases.push({ partition, member, token, deadlineMs, unit, record });
+    }
     const next = String(answer[1]);
     const nextMs =
       leases.length === most
@@ -177,12 +185,15 @@ export class LeaseSource {
   }
 }
 
-/** A lease as the script packs it. */
-export function readLease(bytes: Buffer, partition: number, token: Buffer): RawLease {
-  const length = bytes.readUInt16BE(14);
-  return {
-    ...{ partition, token, member: bytes.subarray(0, 6), deadlineMs: bytes.readDoubleBE(6) },
-    unit: bytes.toString("utf8", 16, 16 + length),
-    record: bytes.subarray(16 + length),
-  };
+/** What a partition has handed out, or would. */
+export function handOuts(
+  answer: readonly unknown[],
+): Array<Pick<RawLease, "member" | "unit" | "record">> {
+  const list: Array<Pick<RawLease, "member" | "unit" | "record">> = [];
+  for (let at = 6; at + 2 < answer.length; at += 3) {
+    const [member, unit, record] = answer.slice(at, at + 3) as Buffer[] as [Buffer, Buffer, Buffer];
+    countHandOut(record);
+    list.push({ member, unit: unit.toString("utf8"), record });
+  }
+  return list;
 }

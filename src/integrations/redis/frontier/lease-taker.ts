@@ -53,6 +53,8 @@ export class LeaseTaker {
   #roundAt = 0;
   #idleSince: number | undefined;
   #saidFinished = false;
+  /** How often everything was found done. */
+  #finishes = 0;
 
   constructor(parts: TakerParts) {
     this.#parts = parts;
@@ -100,6 +102,7 @@ export class LeaseTaker {
     const { source, isClosed } = this.#parts;
     signal?.throwIfAborted();
     const until = waitMs === undefined ? Number.POSITIVE_INFINITY : source.now() + waitMs;
+    const finishes = this.#finishes;
     for (;;) {
       const leases = await this.poll(max, false);
       if (signal?.aborted === true) {
@@ -107,7 +110,12 @@ export class LeaseTaker {
         throw signal.reason;
       }
       if (leases.length > 0 || isClosed() || source.now() >= until) return leases;
-      if (await this.#isFinished()) return [];
+      if (this.#finishes === finishes && (await this.#isFinished())) {
+        this.#finishes++;
+        source.rouse();
+      }
+      // Another call may have found it while this one looked; what this one saw is older.
+      if (this.#finishes !== finishes) return [];
       await source.wait(until, signal);
     }
   }
@@ -153,7 +161,7 @@ export class LeaseTaker {
       leases.map(async (lease) => {
         const row = reader.readAgain(lease.record, source.now());
         if (row === undefined) unmatched.push(lease.url);
-        await lease.rematch(row === undefined ? [NO_RULE_NUMBER] : [row.rule, row.body]);
+        await lease.rematch(row === undefined ? [NO_RULE_NUMBER] : [row.rule, row.record]);
       }),
     );
     const { events } = this.#parts;

@@ -11,6 +11,15 @@ import type { ServerLink } from "../server/server-link.ts";
 
 /** Parcels that one call reads. */
 const PAGE = 16;
+/** Bytes of parcels that one call delivers: about as many rows as a push has. */
+const BYTES_MAX = 16_384;
+
+/** Parcels of one call. */
+interface Delivery {
+  readonly target: number;
+  bytes: number;
+  readonly parcels: Array<string | Buffer>;
+}
 
 export class Outbox {
   readonly #link: ServerLink;
@@ -51,19 +60,24 @@ export class Outbox {
   }
 
   async #forwardAll(source: number, answer: readonly unknown[]): Promise<number> {
-    const byTarget = new Map<number, Array<string | Buffer>>();
+    const calls: Delivery[] = [];
     const fields: Buffer[] = [];
     for (let at = 2; at + 1 < answer.length; at += 2) {
       const field = answer[at] as Buffer;
+      const rows = answer[at + 1] as Buffer;
       fields.push(field);
       const target = field.readUInt16BE(0);
-      const list = byTarget.get(target) ?? [];
-      list.push(String(field.readUIntBE(2, 6)), answer[at + 1] as Buffer);
-      byTarget.set(target, list);
+      let call = calls.findLast((each) => each.target === target);
+      if (call === undefined || call.bytes + rows.length > BYTES_MAX) {
+        call = { target, bytes: 0, parcels: [] };
+        calls.push(call);
+      }
+      call.bytes += rows.length;
+      call.parcels.push(String(field.readUIntBE(2, 6)), rows);
     }
     await Promise.all(
-      [...byTarget].map(([target, list]) =>
-        this.#link.run("deliver", target, [String(source), this.#channel, ...list]),
+      calls.map(({ target, parcels }) =>
+        this.#link.run("deliver", target, [String(source), this.#channel, ...parcels]),
       ),
     );
     if (fields.length > 0) await this.#link.run("outbox", source, ["", "", ...fields]);

@@ -1,7 +1,7 @@
 /**
  * Pushes: requests to their partitions and their codes back, many at a time.
  *
- *   rows ─▶ (a recent duplicate: answered here) ─▶ rows of a partition, 96 a call ─▶ codes
+ *   rows ─▶ (a recent duplicate: answered here) ─▶ rows of a partition, 112 a call ─▶ codes
  *             version refused ─▶ rules read anew, these rows once more
  */
 import type { PlainRequest } from "../../../engine/types/frontier-types.ts";
@@ -19,7 +19,7 @@ import type { Origin, RequestReader, Row } from "../requests/request-reader.ts";
 import type { SharedRules } from "./shared-rules.ts";
 
 /** Rows of one script call: bounded work for the server. */
-export const ROWS_MAX = 96;
+export const ROWS_MAX = 112;
 
 export interface PushParts {
   readonly link: ServerLink;

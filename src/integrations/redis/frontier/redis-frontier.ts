@@ -48,7 +48,7 @@ import { hostOf } from "./redis-host.ts";
 import { LeaseTaker } from "./lease-taker.ts";
 import { SharedSeeds } from "./shared-seeds.ts";
 import { LeaseEnds } from "./lease-ends.ts";
-import { LeaseSource } from "./lease-source.ts";
+import { handOuts, LeaseSource } from "./lease-source.ts";
 import { Outbox } from "./outbox.ts";
 import { type PushParts, Pushes } from "./pushes.ts";
 import { requestViewOf } from "./record-views.ts";
@@ -187,8 +187,8 @@ export class OpenRedisFrontier implements RedisFrontier {
     const most = Math.min(countOf(max, "max"), PEEK_MAX);
     if (most === 0 || this.#status !== "running") return [];
     const lists = await this.#look(most);
-    const records = lists.flatMap((list) => list.slice(5) as Buffer[]).slice(0, most);
-    return records.map((bytes) => this.#view(bytes.subarray(16 + bytes.readUInt16BE(14))));
+    const shown = lists.flatMap(handOuts).slice(0, most);
+    return shown.map(({ record }) => this.#view(record));
   }
 
   [Symbol.asyncIterator](): AsyncIterator<AsyncLease> {
@@ -230,7 +230,7 @@ export class OpenRedisFrontier implements RedisFrontier {
   async nextDueAt(): Promise<number | undefined> {
     this.#need();
     const times = (await this.#look(1)).flatMap((list) => {
-      if (list.length > 5) return [this.#source.now()];
+      if (handOuts(list).length > 0) return [this.#source.now()];
       const at = String(list[1]);
       return at === "" ? [] : [Number(at)];
     });
@@ -480,10 +480,8 @@ export class OpenRedisFrontier implements RedisFrontier {
     return codes;
   }
 
-  #admitted({ body }: Row): void {
-    if (!this.#events.wants.accepted) return;
-    // The server's first four bytes: state, attempt, hand-outs.
-    this.#events.transition("accepted", this.#view(Buffer.concat([Buffer.of(0, 1, 0, 0), body])));
+  #admitted({ record }: Row): void {
+    if (this.#events.wants.accepted) this.#events.transition("accepted", this.#view(record));
   }
 
   #view(bytes: Buffer): RequestView {

@@ -61,6 +61,9 @@ export interface LeaseHome {
   continueAt(request: RequestInput, lease: RedisLease): Promise<Verdict>;
 }
 
+/** Links of a page; undefined: one that is no request. */
+type Links = ReadonlyArray<PlainRequest | undefined>;
+
 /** Where a lease is kept. */
 export interface LeasePlace {
   readonly partition: number;
@@ -165,9 +168,7 @@ export class RedisLease {
   async done(result: LeaseResult = {}): Promise<DoneResult> {
     const { found, errors = [], outcome } = readDone(result);
     const links = (found ?? []).map((one) => this.#linkOf(one));
-    const ended = await this.#end(END.done, [outcomeOf(outcome)], {
-      children: links.length === 0 ? undefined : () => this.#rowsOf(links),
-    });
+    const ended = await this.#end(END.done, [outcomeOf(outcome)], { links });
     if (ended.letter !== "d") return DONE_LATE;
     for (const cause of errors) this.#home.fault(cause, this.url);
     return doneResult(ended.codes);
@@ -262,25 +263,21 @@ export class RedisLease {
   async #end(
     kind: number,
     rest: readonly Packable[],
-    {
-      children,
-      reason,
-    }: { children?: (() => Array<Row | number>) | undefined; reason?: string | undefined } = {},
+    { links, reason }: { links?: Links | undefined; reason?: string | undefined } = {},
   ): Promise<Ended> {
-    const ended = await this.#ask(kind, rest, children);
+    const ended = await this.#ask(kind, rest, links);
     this.#hasEnded = true;
     this.#home.ended(this, ended.letter, reason);
     return ended;
   }
 
-  async #ask(
-    kind: number,
-    rest: readonly Packable[],
-    children?: () => Array<Row | number>,
-  ): Promise<Ended> {
+  async #ask(kind: number, rest: readonly Packable[], links: Links = []): Promise<Ended> {
     if (this.#home.isClosed) return { letter: "l", codes: new Uint8Array(0) };
     const { partition, member, token } = this.#place;
-    return await this.#home.ends.end(partition, { kind, member, token, rest, children });
+    return await this.#home.ends.end(partition, {
+      ...{ kind, member, token, rest, links: links.length },
+      children: links.length === 0 ? undefined : () => this.#rowsOf(links),
+    });
   }
 
   /** A link, absolute; undefined: it is no request. */
@@ -295,7 +292,7 @@ export class RedisLease {
     }
   }
 
-  #rowsOf(links: ReadonlyArray<PlainRequest | undefined>): Array<Row | number> {
+  #rowsOf(links: Links): Array<Row | number> {
     const spec = this.#home.rules().specs[this.#record.rule];
     if (spec?.policy.follow === false) return links.map(() => VERDICT_NO_FOLLOW);
     const good = links.filter((link) => link !== undefined);
@@ -378,7 +375,7 @@ export function homeOf({ parts, ends, pushes, events, now, isClosed }: HomeParts
     again: ({ record }) => {
       if (reader.set.specs[record.rule] !== undefined) return null;
       const row = reader.readAgain(record, now());
-      return row === undefined ? [NO_RULE_NUMBER] : [row.rule, row.body];
+      return row === undefined ? [NO_RULE_NUMBER] : [row.rule, row.record];
     },
     fingerprintOf: (request, ruleId) => {
       const { list, key } = reader.set;

@@ -1,8 +1,8 @@
 --- @include lib-state lib-seen lib-record lib-host lib-lease
 -- Everything of a partition, a slice at a time: records in the order of their numbers, or hosts.
 --
--- ARGV     1 now, or "" · 2 "records", first segment, how many · or "hosts", cursor, about how many
--- Returns  { "N", next segment or "": none, for each record as scan-16.lua }
+-- ARGV     1 now, or "" · 2 "records", first number, how many · or "hosts", cursor, about how many
+-- Returns  { "N", next number or "": none, for each record as scan-16.lua }
 --          { "N", next cursor, for each host msgpack { name, turn, joined, ready at, blocked until, held, steered, kept, decided, settings or
 --          false }, or of a domain's next new host { name, at } }
 if ARGV[2] == "hosts" then
@@ -20,10 +20,10 @@ if ARGV[2] == "hosts" then
   return answer
 end
 local from, count = tonumber(ARGV[3]), tonumber(ARGV[4])
-local last = math.min(from + count, floor(C[NEXT_ID] / SEGMENT) + 1)
+local last = math.min(from + count, C[NEXT_ID])
 local ids, members, all = {}, {}, {}
-for id = from * SEGMENT, last * SEGMENT - 1 do all[#all + 1] = id end
-readSegments(all)
+for id = from, last - 1 do all[#all + 1] = id end
+readRecords(all)
 for _, id in ipairs(all) do
   if recordOf(id) then
     ids[#ids + 1] = id
@@ -32,7 +32,7 @@ for _, id in ipairs(all) do
 end
 local leases, failures = getMany(KL, members), getMany(KX, members)
 local dues = #members > 0 and call("ZMSCORE", KW, unpack(members)) or {}
-local answer = { "N", last * SEGMENT <= C[NEXT_ID] and last or "" }
+local answer = { "N", last < C[NEXT_ID] and last or "" }
 for at, id in ipairs(ids) do
   local lease, failure = leases[at] or "", failures[at] or ""
   insert(answer, members[at] .. pack(">H", #lease) .. lease .. pack(">d", tonumber(dues[at] or "0") or 0)

@@ -47,7 +47,7 @@ else
     ids[#ids + 1] = unpack_(">I6", ARGV[at])
   end
 end
-readSegments(ids)
+readRecords(ids)
 local leases = #members > 0 and getMany(KL, members) or {}
 
 -- The queue of a server's protocol counts its finished and failed URLs in its settings (lib-queue.lua).

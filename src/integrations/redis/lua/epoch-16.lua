@@ -17,7 +17,7 @@ for each = 1, #page[2], 2 do
     end
   end
 end
-readSegments(ids)
+readRecords(ids)
 for _, id in ipairs(ids) do
   local bytes = recordOf(id)
   local state = bytes and byte(bytes, 1)

@@ -19,7 +19,7 @@ local function forgetEntry(bucket, at)
 end
 
 local function loseNames()
-  readSegments(nameless)
+  readRecords(nameless)
   for _, id in ipairs(nameless) do
     local bytes = recordOf(id)
     local record = bytes and readRecord(bytes)
@@ -39,9 +39,9 @@ local function loseNames()
         count = count + 1
         dropRecord(id)
       elseif not record.isNameless then
-        setRecord(id, sub(bytes, 1, 14) .. string.char(record.flags + IS_NAMELESS) .. sub(bytes, 16))
+        setRecord(id, sub(bytes, 1, 14) .. char(record.flags + IS_NAMELESS) .. sub(bytes, 16))
         local lease = call("HGET", KL, pack(">I6", id))
-        if lease then call("HSET", KL, pack(">I6", id), sub(lease, 1, 61) .. "\1" .. sub(lease, 63)) end
+        if lease then call("HSET", KL, pack(">I6", id), sub(lease, 1, 61) .. char(byte(lease, 62) + 1) .. sub(lease, 63)) end
       end
     end
   end

@@ -5,7 +5,6 @@
 -- Returns  { "H", joined, turn, leased, ready at, blocked until, held, settings as msgpack, bytes }
 moveDueNow()
 local name = ARGV[2]
-readHosts({ name })
 if ARGV[3] == "set" then
   local change = cmsgpack.unpack(ARGV[4])
   local host = hostOf(name)
@@ -22,7 +21,7 @@ if ARGV[3] == "set" then
   saveCounters()
 end
 local function number(value) return string.format("%.17g", value) end
-local host = hosts[name]
+local host = hostAt(name)
 if not host then return { "H" } end
 return { "H", host[H_JOINED], host[H_TURN], host[H_LEASED], number(host[H_READYAT]), number(host[H_BLOCK]),
   host[H_HELD] and 1 or 0, cmsgpack.pack(host[H_SETTINGS] or { failures = 0, delay = -1, limit = 0, adaptive = -1, admitted = 0 }), number(host[H_BYTES]) }

@@ -1,7 +1,7 @@
 --- @include lib-state lib-seen lib-record lib-host lib-lease lib-admit lib-queue
 -- Makes URLs finished, or due at a date, whatever they were and whoever holds them.
 --
--- ARGV     1 now, or "" · 2 batch · 3 version of the rules · 4 rows (lib-admit.lua), msgpack, each in a group of its own whose end is its place
+-- ARGV     1 now, or "" · 2 batch · 3 version of the rules · 4 rows (lib-admit.lua), msgpack, each with terms of its own whose end is its place
 --          5 for each row, msgpack: { token of the hand-out that it ends, "": any; the reason for which it failed, "": it did not }
 -- Returns  { "K", a letter for each: "k" it is so · "f" it has failed · "s" its hand-out is over: nothing changed · "x" it is refused }
 --          { "V", version }: the rules have changed, match again
@@ -11,11 +11,11 @@ if tonumber(ARGV[3]) ~= C[VERSION] then return { "V", C[VERSION] } end
 refuseWhenFull()
 moveDue()
 local rows, facts = cmsgpack.unpack(ARGV[4]), cmsgpack.unpack(ARGV[5])
-local groups, prints = rows[1], rows[3]
+local terms, prints = rows[2], rows[4]
 local family, fields, names = familyOf(0), {}, {}
 local function printOf(at) return sub(prints, 16 * at - 15, 16 * at) end
-for at, group in ipairs(groups) do
-  fields[at], names[at] = bucketField(family, printOf(at)), group[1]
+for at = 1, #facts do
+  fields[at], names[at] = bucketField(family, printOf(at)), rows[1][unpack_(">H", rows[3], 4 * at - 3)]
 end
 readBuckets(fields)
 readHosts(names)
@@ -30,26 +30,26 @@ for at = 1, #facts do
   local lease = id and handOutOf(id)
   local before = standings[print]
   if before == nil then before = standingOf(word, id) end
-  if token ~= "" and not (lease and lease.token == token) then letters[at] = "s"
+  if token ~= "" and not (lease and lease[L_TOKEN] == token) then letters[at] = "s"
   elseif lease and reason ~= "" then
     endHandOut(id, lease)
     local bytes = recordOf(id)
     local record = readRecord(bytes)
-    record.deliveries = lease.deliveries
+    record.deliveries = lease[L_DELIVERIES]
     failRecord(id, bytes, record, reason)
     letters[at], standings[print] = "f", "f"
-    countStanding(hostOf(lease.host), before, "f")
+    countStanding(hostOf(lease[L_HOST]), before, "f")
   else
     if lease then
       endHandOut(id, lease)
-      finish(id, lease)
+      finish(id, recordOfLease(lease))
     end
-    letters[at], standings[print] = "k", groups[at][6].k == "v" and "c" or "a"
+    letters[at], standings[print] = "k", terms[at][5].k == "v" and "c" or "a"
     changes[#changes + 1] = { at, before, standings[print] }
   end
 end
 
-local codes = admit(rows, 0, function(group) return letters[group[7]] == "k" end)
+local codes = admit(rows, 0, function(finish) return letters[finish] == "k" end)
 for index, change in ipairs(changes) do
   local code = byte(codes, index)
   if code == 48 or code == 49 then countStanding(hostOf(names[change[1]]), change[2], change[3]) else letters[change[1]] = "x" end

@@ -1,8 +1,8 @@
 -- Admission: what becomes of requests whose rule, key and host the client has found.
 --
---   rows    { groups, the group of each row 2, fingerprints 16, bodies }: rows in the order in which they came
---   group   { host, rule, priority, start, depth, options or false [, end] }: what rows have in common
---   body    a record without its first four bytes (lib-record.lua)
+--   rows    { names of hosts, terms, host 2 and terms 2 of each row, fingerprints 16, records }: rows in the order in which they came
+--   terms   { rule, priority, start, depth, options or false [, end] }: what rows have in common
+--   record  as it stands (lib-record.lua), pending
 --   code    a digit for each request, in order: "0" accepted, "1" deferred, "2" duplicate, "7" budget, "A" full, "B" full of memory
 --
 --   options  d due at · k dedup ("r" record, "s" skip; "p" put: whatever is known and not leased makes way; "v" put as
@@ -98,86 +98,114 @@ local function makesWay(word, field, at, isPut)
   dropRecord(id)
 end
 
--- Reads at once what admission needs of rows: their buckets, and of those that may be new their hosts with the ends of their queues.
-local function readFor(groups, places, prints, own, numbers)
-  local families = {}
-  for index, group in ipairs(groups) do
-    local options = group[6] or nil
-    families[index] = familyOf(options and options.e and familyNamed(options.e) or 0)
+-- Terms with what their rows need. Terms whose rows go to the same queue of a host share their targets: new numbers by host.
+local function readTerms(list)
+  local all, targets = {}, {}
+  for index = 1, #list do
+    local number, priority, start, depth, options = unpack(list[index], 1, 5)
+    options = options or nil
+    local rule, due, kind = ruleOf(number), options and options.d, options and options.k
+    local isVisited = kind == "v"
+    local isLater = not isVisited and due and due > now
+    local queue = pack(">HBd", number, start, priority)
+    local key = isVisited and "v" or isLater and "w" or queue
+    if not targets[key] then targets[key] = {} end
+    local isLast = rule.polite ~= 1 and rule.lifo == 1 and start == 0
+    local isBudgeted = rule.budgetUrls ~= nil or rule.budgetBytes ~= nil
+    all[index] = { number = number, rule = rule, priority = priority, start = start, depth = depth, queue = queue, targets = targets[key],
+      due = due, kind = kind, isVisited = isVisited, isLater = isLater, isPut = isVisited or kind == "p", finish = list[index][6],
+      isBudgeted = isBudgeted, isPlain = not (options or isBudgeted or isLast or rule.freshGap), isLast = isLast,
+      mayReplace = rule.every ~= nil and not (options and (options.o or options.k)), domain = options and options.f,
+      family = familyOf(options and options.e and familyNamed(options.e) or 0), admitted = 0,
+      word = char(LIVE, depth < 255 and depth or 255) }
   end
-  for at = 1, #places / 2 do
-    local high, low = byte(places, 2 * at - 1, 2 * at)
-    local number = high * 256 + low
-    numbers[at] = number
-    local family = families[number]
+  return all
+end
+
+-- Reads the buckets of rows at once, and the hosts of those whose terms may need them; fills in what each row has.
+local function readRows(rows, terms, fields, own, hostNames)
+  local names, places, prints = rows[1], rows[3], rows[4]
+  local wanted = {}
+  for at = 1, #places / 4 do
+    local a, b, c, d = byte(places, 4 * at - 3, 4 * at)
+    local term, name = terms[c * 256 + d], names[a * 256 + b]
+    own[at], hostNames[at] = term, name
+    local family = term.family
     local hash = unpack_(">I4", prints, 16 * at - 15)
     local bucket = hash % family.size
     if bucket < family.split then bucket = hash % (family.size * 2) end
-    own[at] = family.name .. pack(">I4", bucket)
+    fields[at] = pack(">HI4", family.number, bucket)
+    if not term.isPlain then wanted[#wanted + 1] = name end
   end
-  readBuckets(own)
-  local names, asked = {}, {}
-  for at = 1, #own do
-    local index = numbers[at]
-    if not asked[index] and (groups[index][6] or not find(buckets[own[at]], sub(prints, at * 16 - 15, at * 16), 1, true)) then
-      asked[index] = true
-      names[#names + 1] = groups[index][1]
-    end
-  end
-  readHosts(names)
-  local tails = {}
-  for _, name in ipairs(names) do
-    local host = hosts[name]
-    if host then for _, queue in ipairs(host[H_QUEUES]) do partToRead(queue, tails) end end
-  end
-  readParts(tails)
-  return families
+  readBuckets(fields)
+  readHosts(wanted)
 end
 
--- Admits rows in their order; returns the codes of their requests in one text. `isKept`: those of these groups alone.
-local function admit(rows, capacity, isKept)
-  local groups, places, prints, bodies = rows[1], rows[2], rows[3], rows[4]
-  local own = {}
-  local numbers = {}
-  local families = readFor(groups, places, prints, own, numbers)
-  local codes, records = {}, {}
-  local first = C[NEXT_ID]
-  local depths, made, targets, dues = {}, {}, {}, {}
-  for index, group in ipairs(groups) do
-    local options = group[6] or nil
-    local rule = ruleOf(group[2])
-    local due = options and options.d
-    group.isLater = due ~= nil and due > now
-    group.header = pack(">BBH", group.isLater and STATE_WAITING or STATE_PENDING, 1, 0)
-    group.rule, group.kind = rule, options and options.k
-    group.isBudgeted = rule.budgetUrls ~= nil or rule.budgetBytes ~= nil
-    group.mayReplace = rule.every ~= nil and not (options and (options.o or options.k))
-    group.isVisited = group.kind == "v"
-    group.isPut = group.isVisited or group.kind == "p"
-    if group.isVisited then group.header, group.isLater = pack(">BBH", STATE_KEPT, 1, 0), false end
-    group.family = families[index]
-    -- Groups that differ in other things alone share a queue, in which numbers stand in their order.
-    local key = (group.isVisited and "v" or group.isLater and "w" or "q") .. group[1]
-    if not group.isLater then key = key .. pack(">HdB", group[2], group[3], group[4]) end
-    if not targets[key] then targets[key] = { group = group, ids = {} } end
-    group.target = targets[key]
+-- Whether the budget of a host is spent.
+local function isSpent(term, name)
+  local host = hostAt(name)
+  local settings = host and host[H_SETTINGS]
+  return (settings and settings.admitted or 0) >= (term.rule.budgetUrls or 1e15) or (host and host[H_BYTES] or 0) >= (term.rule.budgetBytes or 1e15)
+end
+
+-- Adds the numbers of new records to a queue of their host.
+local function appendNew(term, name, ids)
+  local text = term.isPlain and hosts[name] == nil and hostTexts[name]
+  text = text and appendPlain(text, term.queue, ids)
+  if text then return editHost(name, text) end
+  local host = hostOf(name)
+  if term.domain and not host[H_DECIDED] and host[H_TURN] == 0 then settingsOf(host).domain = term.domain end
+  if term.isLater then return appendIds(queueOf(host, WAITING_RULE, 0, 0), ids, #ids / 6) end
+  decideTurn(host, term.rule)
+  if term.isVisited then return end
+  local before = topQueue(host, term.number)
+  local isTop = before and not term.isLast
+    and (before[Q_PRIORITY] > term.priority or (before[Q_PRIORITY] == term.priority and before[Q_START] <= term.start))
+  if not isTop then unplace(host) end
+  appendIds(queueOf(host, term.number, term.priority, term.start), ids, #ids / 6)
+end
+
+-- Counts what was admitted under terms.
+local function countTerms(terms)
+  local depths = {}
+  for index = 1, #terms do
+    local term = terms[index]
+    local count = term.admitted
+    if count > 0 then
+      if term.isLater then C[DEFERRED] = C[DEFERRED] + count else C[ACCEPTED] = C[ACCEPTED] + count end
+      if term.isVisited then
+        C[DONE], C[KEPT] = C[DONE] + count, C[KEPT] + count
+        countRule(term.number, 3, count)
+      elseif not term.isLater then countRule(term.number, 1, count) end
+      local depth = term.depth < 255 and term.depth or 255
+      depths[depth] = (depths[depth] or 0) + count
+    end
   end
+  for depth, count in pairs(depths) do call("HINCRBY", KM, "d:" .. depth, count) end
+end
+
+-- Admits rows in their order; returns the codes of their requests in one text. `isKept`: those of these ends alone.
+local function admit(rows, capacity, isKept)
+  local prints, given = rows[4], rows[5]
+  local terms, fields, own, hostNames = readTerms(rows[2]), {}, {}, {}
+  readRows(rows, terms, fields, own, hostNames)
+  local codes, firsts, dues = {}, {}, {}
   for at = 1, #own do
-    local group = groups[numbers[at]]
-    if not isKept or isKept(group) then
-      local kind, family, depth, field = group.kind, group.family, group[5], own[at]
+    local term = own[at]
+    if not isKept or isKept(term.finish) then
+      local kind, depth, field, name = term.kind, term.depth, fields[at], hostNames[at]
       local print = sub(prints, at * 16 - 15, at * 16)
-      local entry = kind ~= "s" and entryAt(buckets[field], print) or nil
+      local bucket = buckets[field]
+      local entry = kind ~= "s" and entryAt(bucket, print) or nil
       local isNew, isNameless = not entry, kind == "s"
       local code, makesRoom
       if entry then
-        local word = byte(buckets[field], entry + 16)
-        if (group.mayReplace and family.number == 0 or kind == "r" and family.number == 0 or group.isPut or kind == "a") and canMakeWay(word, field, entry, group.mayReplace, kind) then
+        local word = byte(bucket, entry + 16)
+        local isForever = term.family.number == 0
+        if (term.mayReplace and isForever or kind == "r" and isForever or term.isPut or kind == "a") and canMakeWay(word, field, entry, term.mayReplace, kind) then
           isNew, makesRoom = true, word
         else
-          if word == LIVE and depth < byte(buckets[field], entry + 17) then
-            lowerDepth(field, entry, unpack_(">I6", buckets[field], entry + 18), depth)
-          end
+          if word == LIVE and depth < byte(bucket, entry + 17) then lowerDepth(field, entry, unpack_(">I6", bucket, entry + 18), depth) end
           if kind == "r" then
             isNew = true
             isNameless = word == LIVE
@@ -186,63 +214,45 @@ local function admit(rows, capacity, isKept)
           end
         end
       end
-      if isNew and group.isBudgeted then
-        local host = hosts[group[1]]
-        if host == nil then
-          readHosts({ group[1] })
-          host = hosts[group[1]]
-        end
-        local settings = host and host[H_SETTINGS]
-        if (settings and settings.admitted or 0) >= (group.rule.budgetUrls or 1e15)
-          or (host and host[H_BYTES] or 0) >= (group.rule.budgetBytes or 1e15) then code = "7" end
-      end
-      if not code and capacity > 0 and not (group.isPut and (entry or group.isVisited)) and C[PENDING] + C[WAITING] >= capacity then code = "A" end
+      if isNew and term.isBudgeted and isSpent(term, name) then code = "7" end
+      if not code and capacity > 0 and not (term.isPut and (entry or term.isVisited)) and C[PENDING] + C[WAITING] >= capacity then code = "A" end
       if not code then
-        if kind == "r" and not makesRoom and entry and byte(buckets[field], entry + 16) == GONE_DONE then
+        if kind == "r" and not makesRoom and entry and byte(bucket, entry + 16) == GONE_DONE then
           C[NAMELESS_DONE] = C[NAMELESS_DONE] + 1
         end
-        if makesRoom then makesWay(makesRoom, field, entry, group.isPut) end
-        local host = hostOf(group[1])
-        if group.isBudgeted then
+        if makesRoom then makesWay(makesRoom, field, entry, term.isPut) end
+        if term.isBudgeted then
+          local host = hostOf(name)
           settingsOf(host).admitted = settingsOf(host).admitted + 1
           host[H_KEPT] = true
         end
-        local id = first + #records
-        local body = bodies[at]
-        if isNameless then body = asNameless(body) end
-        if family.number > 0 then body = withFamily(body, family.number) end
-        records[#records + 1] = group.header .. body
+        local bytes = given[at]
+        if isNameless then bytes = asNameless(bytes) end
+        if term.family.number > 0 then bytes = withFamily(bytes, term.family.number) end
+        if term.isVisited or term.isLater then bytes = withState(bytes, term.isVisited and STATE_KEPT or STATE_WAITING, 1, 0) end
+        local member = addRecord(bytes)
         if not isNameless then
-          if entry then setWord(field, entry, liveWord(id, depth))
-          else addEntry(family, field, print, liveWord(id, depth)) end
+          if entry then setWord(field, entry, term.word .. member) else
+            buckets[field] = bucket .. print .. term.word .. member
+            dirtyBuckets[field] = true
+            term.family.count = term.family.count + 1
+          end
         end
-        local ids = group.target.ids
-        if #ids == 0 then made[#made + 1] = group.target end
-        if not group.isMade then
-          group.isMade = true
-          local options = group[6]
-          if options and options.f and not host[H_DECIDED] and host[H_TURN] == 0 then settingsOf(host).domain = options.f end
-          if not group.isLater then decideTurn(host, group.rule) end
+        local targets = term.targets
+        local ids = targets[name]
+        if ids then targets[name] = ids .. member else
+          targets[name] = member
+          firsts[#firsts + 1] = at
         end
-        local member = pack(">I6", id)
-        ids[#ids + 1] = member
-        if group.isVisited then
-          code = "0"
-          C[DONE] = C[DONE] + 1
-          C[KEPT] = C[KEPT] + 1
-          countRule(group[2], 3, 1)
-        elseif group.isLater then
+        term.admitted = term.admitted + 1
+        code = "0"
+        if term.isLater then
           code = "1"
-          dues[#dues + 1] = group[6].d
+          dues[#dues + 1] = term.due
           dues[#dues + 1] = member
           C[WAITING] = C[WAITING] + 1
-        else
-          code = "0"
-          C[PENDING] = C[PENDING] + 1
-        end
-        local name = depth < 255 and depth or 255
-        depths[name] = (depths[name] or 0) + 1
-      elseif group.isPut and entry then C[PUSHED] = C[PUSHED] - 1 -- it stays as it was
+        elseif not term.isVisited then C[PENDING] = C[PENDING] + 1 end
+      elseif term.isPut and entry then C[PUSHED] = C[PUSHED] - 1 -- it stays as it was
       elseif code == "2" then C[DUPLICATE] = C[DUPLICATE] + 1
       elseif code == "A" then C[FULL] = C[FULL] + 1
       elseif code == "7" then call("HINCRBY", KM, "x:budget", 1) end
@@ -250,29 +260,15 @@ local function admit(rows, capacity, isKept)
     end
   end
   callMany("ZADD", KW, dues)
-  for _, target in ipairs(made) do
-    local group, ids = target.group, target.ids
-    local host = hostOf(group[1])
-    if group.isLater then
-      appendIds(queueOf(host, WAITING_RULE, 0, 0), concat(ids), #ids)
-      C[DEFERRED] = C[DEFERRED] + #ids
-    elseif group.isVisited then
-      C[ACCEPTED] = C[ACCEPTED] + #ids
-    else
-      local number, rule = group[2], group.rule
-      local before = topQueue(host, number)
-      local isLast = rule.polite ~= 1 and rule.lifo == 1 and group[4] == 0
-      local isTop = before and not isLast
-        and (before[Q_PRIORITY] > group[3] or (before[Q_PRIORITY] == group[3] and before[Q_START] <= group[4]))
-      if not isTop then unplace(host) end
-      appendIds(queueOf(host, number, group[3], group[4]), concat(ids), #ids)
-      C[ACCEPTED] = C[ACCEPTED] + #ids
-      countRule(number, 1, #ids)
-    end
+  local names = {}
+  for index = 1, #firsts do names[index] = hostNames[firsts[index]] end
+  readHosts(names)
+  for index = 1, #firsts do
+    local term, name = own[firsts[index]], names[index]
+    appendNew(term, name, term.targets[name])
     wokeSomething = true
   end
-  addRecords(records)
-  for depth, count in pairs(depths) do call("HINCRBY", KM, "d:" .. depth, count) end
+  countTerms(terms)
   C[PUSHED] = C[PUSHED] + #codes
   return concat(codes)
 end

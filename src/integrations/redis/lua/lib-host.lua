@@ -1,60 +1,57 @@
 -- Hosts and their queues. A host is the unit of politeness; it is kept for good, since its turn and the order of joining count later.
 --
 --   host    joined 4 · turn × 4096 7 · leased 3 · flags 1 · place 1 · ready at 8 · blocked until 8 · bytes of its pages 8 · queues 1 [· settings: length 2, msgpack] · queues
---   queue   rule 2 · start 1 · priority 8 · count 4 · number 5 · parts from 4, to 4 · begin in the first 4, end in the last 4 · key 6
---           · few: length 1, text
+--   queue   rule 2 · start 1 · priority 8 · count 4 · number 5 · parts from 4, to 4 · begin in the first 2 · key 6
+--           · tail: length 1, text
 --   ready   rule 2 · priority, largest first 8 · start 1 · order 8 · name: members of one sorted set without scores, so that their
 --           bytes are the order: rule, priority, then as the rule has it
 --
 --   order of a rule with politeness      its host's turn, hosts that were never leased before all others in the order of joining
 --   order of a rule without              start requests last, then the place of the queue's next record
 --
--- A queue is its records' numbers in their order: a few in the host itself, more in parts of 16 in a hash. Its key is the next record's
--- number where that decides its member. The queue of rule 65534 has the numbers of the host's records that wait for their time.
+-- A queue is its records' numbers in their order: parts of 16 in a hash, then up to 16 in the host itself, the tail. Its key is the next
+-- record's number where that decides its member. The queue of rule 65534 has the numbers of the host's records that wait for their time.
+--
+-- A plain host has no settings and at most one queue, so that all its fields have their places: most steps change its text alone, and
+-- parse nothing. A host is parsed when something else is asked of it, and from then on its text is out of date.
 --- @const Q_RULE = 1, Q_START = 2, Q_PRIORITY = 3, Q_COUNT = 4, Q_NUMBER = 5, Q_A = 6
---- @const Q_B = 7, Q_OFF = 8, Q_FIN = 9, Q_KEY = 10, Q_FEWLENGTH = 11, Q_FEW = 12
+--- @const Q_B = 7, Q_OFF = 8, Q_KEY = 9, Q_LENGTH = 10, Q_TAIL = 11
 --- @const H_JOINED = 1, H_TURN = 2, H_LEASED = 3, H_FLAGS = 4, H_PLACE = 5, H_READYAT = 6, H_BLOCK = 7, H_BYTES = 8
 --- @const H_QUEUECOUNT = 9, H_NAME = 10, H_QUEUES = 11, H_HELD = 12, H_KEPT = 13, H_SETTINGS = 14, H_STEERED = 15, H_DECIDED = 16
 --- @const HELD = 1, HAS_SETTINGS = 2, KEPT_HOST = 4, STEERED_HOST = 8, DECIDED_HOST = 16
 --- @const NOWHERE = 0, IN_READY = 1, IN_DELAYED = 2
---- @const PART_BYTES = 96, FEW_BYTES = 24, FIRST_PART = 1048576, FRACTIONS = 4096
+--- @const PART_BYTES = 96, FIRST_PART = 1048576, FRACTIONS = 4096
 --- @const WAITING_RULE = 65534
---- @const HOST = ">I4I7I3BBdddB", QUEUE = ">HBdI4I5I4I4I4I4I6B"
+--- @const HOST = ">I4I7I3BBdddB", QUEUE = ">HBdI4I5I4I4HI6B"
 
-local hosts, touched = {}, {}
+-- Texts of hosts as read or changed, false: there is none; names of those to be written; parsed hosts; those of them that may have changed.
+local hostTexts, edited, hosts, touched = {}, {}, {}, {}
 local addReady, dropReady, addDelayed, dropDelayed, joinedRules = {}, {}, {}, {}, {}
 
 local function parseHost(name, text)
-  local host = { unpack_(HOST, text) }
-  local flags, count, at = host[H_FLAGS], host[H_QUEUECOUNT], host[H_NAME]
-  host[H_NAME] = name
-  host[H_HELD] = flags % 2 >= HELD
-  host[H_KEPT] = flags % 8 >= KEPT_HOST
-  host[H_SETTINGS] = false
-  host[H_STEERED] = flags % 16 >= STEERED_HOST
-  host[H_DECIDED] = flags >= DECIDED_HOST
+  local joined, turn, leased, flags, place, readyAt, block, bytes, count, at = unpack_(HOST, text)
+  local settings, queues = false, {}
   if flags % 4 >= HAS_SETTINGS then
     local length
     length, at = unpack_(">H", text, at)
-    host[H_SETTINGS] = cmsgpack.unpack(sub(text, at, at + length - 1))
+    settings = cmsgpack.unpack(sub(text, at, at + length - 1))
     at = at + length
   end
-  local queues = {}
   for each = 1, count do
     local queue = { unpack_(QUEUE, text, at) }
-    at = queue[Q_FEW]
-    local length = queue[Q_FEWLENGTH]
-    queue[Q_FEW] = length == 0 and "" or sub(text, at, at + length - 1)
+    at = queue[Q_TAIL]
+    local length = queue[Q_LENGTH]
+    queue[Q_TAIL] = sub(text, at, at + length - 1)
     at = at + length
     queues[each] = queue
   end
-  host[H_QUEUES] = queues
-  return host
+  return { joined, turn, leased, flags, place, readyAt, block, bytes, count, name, queues, flags % 2 >= HELD,
+    flags % 8 >= KEPT_HOST, settings, flags % 16 >= STEERED_HOST, flags >= DECIDED_HOST }
 end
 
 local function packQueue(queue)
-  queue[Q_FEWLENGTH] = #queue[Q_FEW]
-  return pack(QUEUE, unpack(queue, 1, Q_FEWLENGTH))
+  queue[Q_LENGTH] = #queue[Q_TAIL]
+  return pack(QUEUE, unpack(queue, 1, Q_LENGTH))
 end
 
 local function packHost(host)
@@ -63,7 +60,7 @@ local function packHost(host)
     + (host[H_STEERED] and STEERED_HOST or 0) + (host[H_DECIDED] and DECIDED_HOST or 0)
   host[H_QUEUECOUNT] = #queues
   local head = pack(HOST, unpack(host, 1, H_QUEUECOUNT))
-  if #queues == 1 and not settings then return head .. packQueue(queues[1]) .. queues[1][Q_FEW] end
+  if #queues == 1 and not settings then return head .. packQueue(queues[1]) .. queues[1][Q_TAIL] end
   local texts = { head }
   if settings then
     local packed = cmsgpack.pack(settings)
@@ -71,28 +68,38 @@ local function packHost(host)
   end
   for _, queue in ipairs(queues) do
     texts[#texts + 1] = packQueue(queue)
-    texts[#texts + 1] = queue[Q_FEW]
+    texts[#texts + 1] = queue[Q_TAIL]
   end
   return concat(texts)
 end
 
 local function readHosts(names)
-  local missing, asked = {}, {}
-  for _, name in ipairs(names) do
-    if hosts[name] == nil and not asked[name] then
-      asked[name] = true
+  local missing = {}
+  for at = 1, #names do
+    local name = names[at]
+    if hostTexts[name] == nil then
+      hostTexts[name] = false
       missing[#missing + 1] = name
     end
   end
-  for at, text in ipairs(getMany(KH, missing)) do
-    hosts[missing[at]] = text and parseHost(missing[at], text) or false
-  end
+  local texts = getMany(KH, missing)
+  for at = 1, #missing do hostTexts[missing[at]] = texts[at] end
+end
+
+-- A host, or false.
+local function hostAt(name)
+  local host = hosts[name]
+  if host ~= nil then return host end
+  local text = hostTexts[name]
+  if text == nil then text = call("HGET", KH, name) end
+  host = text and parseHost(name, text)
+  hostTexts[name], hosts[name] = text, host
+  return host
 end
 
 -- A host, made where it is not known.
 local function hostOf(name)
-  if hosts[name] == nil then readHosts({ name }) end
-  local host = hosts[name]
+  local host = hostAt(name)
   if not host then
     C[JOINED] = C[JOINED] + 1
     C[HOSTS] = C[HOSTS] + 1
@@ -101,6 +108,21 @@ local function hostOf(name)
   end
   touched[name] = host
   return host
+end
+
+-- The text of a plain host with more numbers in its only queue, or nil: the host must be parsed. `queue` is how the queue's text begins.
+local function appendPlain(text, queue, ids)
+  local flags, place = byte(text, 15, 16)
+  if flags % 4 >= HAS_SETTINGS or place == NOWHERE or byte(text, 41) ~= 1 or sub(text, 42, 52) ~= queue then return nil end
+  local length = byte(text, 78) + #ids
+  if length > PART_BYTES then return nil end
+  return sub(text, 1, 52) .. pack(">I4", unpack_(">I4", text, 53) + #ids / 6) .. sub(text, 57, 77) .. char(length) .. sub(text, 79) .. ids
+end
+
+-- Changes the text of a host that is not parsed.
+local function editHost(name, text)
+  hostTexts[name] = text
+  edited[#edited + 1] = name
 end
 
 local function settingsOf(host)
@@ -147,6 +169,19 @@ local function memberOf(host, queue)
   return pack(">HBI7BBI7", queue[Q_RULE], sign, size, queue[Q_START], 0, key) .. host[H_NAME]
 end
 --- @const NAME_AT = 20
+
+-- The same of a plain host whose rule is polite.
+local politeHeads = {}
+local function politeMember(text, name, turn)
+  local queue = sub(text, 42, 52)
+  local head = politeHeads[queue]
+  if not head then
+    local number, _, priority = unpack_(">HBd", queue)
+    head = priority < 0 and pack(">HBI7B", number, 1, -priority, 0) or pack(">HBI7B", number, 0, 9007199254740992 - priority, 0)
+    politeHeads[queue] = head
+  end
+  return head .. pack(">BI7", turn == 0 and 0 or 1, turn == 0 and unpack_(">I4", text) or turn) .. name
+end
 
 local function isBefore(a, b)
   if a[Q_PRIORITY] ~= b[Q_PRIORITY] then return a[Q_PRIORITY] > b[Q_PRIORITY] end
@@ -211,11 +246,13 @@ end
 
 -- The number that goes next of a queue that is not empty.
 local function keyOf(queue, isLast)
-  if queue[Q_A] == queue[Q_B] then
-    local few = queue[Q_FEW]
-    return (unpack_(">I6", few, isLast and #few - 5 or 1))
+  local tail = queue[Q_TAIL]
+  if isLast then
+    if tail ~= "" then return (unpack_(">I6", tail, #tail - 5)) end
+    local ids = partOf(queue, queue[Q_B] - 1)
+    return (unpack_(">I6", ids, #ids - 5))
   end
-  if isLast then return (unpack_(">I6", partOf(queue, queue[Q_B] - 1), queue[Q_FIN] - 5)) end
+  if queue[Q_A] == queue[Q_B] then return (unpack_(">I6", tail)) end
   return (unpack_(">I6", partOf(queue, queue[Q_A]), queue[Q_OFF] + 1))
 end
 
@@ -292,12 +329,14 @@ end
 local function saveHosts()
   placeHosts()
   local sets = {}
+  for at = 1, #edited do sets[2 * at - 1], sets[2 * at] = edited[at], hostTexts[edited[at]] end
+  -- Those that were parsed since come later, and stay.
   for name, host in pairs(touched) do
-    sets[#sets + 1] = name
-    sets[#sets + 1] = packHost(host)
+    local count = #sets
+    sets[count + 1], sets[count + 2] = name, packHost(host)
   end
   callMany("HSET", KH, sets)
-  touched = {}
+  touched, edited = {}, {}
 end
 
 local function queueOf(host, rule, priority, start)
@@ -307,7 +346,7 @@ local function queueOf(host, rule, priority, start)
     if queue[Q_RULE] == rule and queue[Q_PRIORITY] == priority and queue[Q_START] == start then return queue end
   end
   C[NEXT_QUEUE] = C[NEXT_QUEUE] + 1
-  local queue = { rule, start, priority, 0, C[NEXT_QUEUE], FIRST_PART, FIRST_PART, 0, 0, 0, 0, "" }
+  local queue = { rule, start, priority, 0, C[NEXT_QUEUE], FIRST_PART, FIRST_PART, 0, 0, 0, "" }
   insert(host[H_QUEUES], queue)
   return queue
 end
@@ -360,83 +399,69 @@ local function sweepTrash()
   return 1
 end
 
--- The part that numbers will be added to, where it must be read first.
-local function partToRead(queue, fields)
-  if queue[Q_A] < queue[Q_B] and queue[Q_FIN] < PART_BYTES then fields[#fields + 1] = partField(queue, queue[Q_B] - 1) end
+-- Whole parts of a tail that has grown too long.
+local function cutTail(queue, tail)
+  local from = 1
+  for at = 1, #tail - PART_BYTES, PART_BYTES do
+    setPart(queue, queue[Q_B], sub(tail, at, at + PART_BYTES - 1))
+    queue[Q_B], from = queue[Q_B] + 1, at + PART_BYTES
+  end
+  queue[Q_TAIL] = from == 1 and tail or sub(tail, from)
 end
 
 -- Adds numbers that are larger than all there are.
 local function appendIds(queue, ids, count)
   queue[Q_COUNT] = queue[Q_COUNT] + count
-  if queue[Q_A] == queue[Q_B] then
-    ids = queue[Q_FEW] .. ids
-    if #ids <= FEW_BYTES then
-      queue[Q_FEW] = ids
-      return
-    end
-    queue[Q_FEW], queue[Q_OFF] = "", 0
-  elseif queue[Q_FIN] < PART_BYTES then
-    ids = sub(partOf(queue, queue[Q_B] - 1), 1, queue[Q_FIN]) .. ids
-    queue[Q_B] = queue[Q_B] - 1
-  end
-  for at = 1, #ids, PART_BYTES do
-    local part = sub(ids, at, at + PART_BYTES - 1)
-    setPart(queue, queue[Q_B], part)
-    queue[Q_B], queue[Q_FIN] = queue[Q_B] + 1, #part
-  end
+  cutTail(queue, queue[Q_TAIL] .. ids)
 end
 
 -- The next number of a queue, taken out; nil: there is none.
 local function popId(queue, isLast)
-  if queue[Q_A] == queue[Q_B] then
-    local few = queue[Q_FEW]
-    if few == "" then return nil end
-    if isLast then
-      queue[Q_FEW] = sub(few, 1, -7)
-      return unpack_(">I6", few, #few - 5)
-    end
-    queue[Q_FEW] = sub(few, 7)
-    return unpack_(">I6", few)
-  end
-  local id
-  if isLast then
+  local first, tail, id = queue[Q_A], queue[Q_TAIL], nil
+  if first == queue[Q_B] then
+    if tail == "" then return nil end
+  elseif isLast and tail == "" then
+    -- The end of the last part becomes the tail.
     local part = queue[Q_B] - 1
-    id = unpack_(">I6", partOf(queue, part), queue[Q_FIN] - 5)
-    queue[Q_FIN] = queue[Q_FIN] - 6
-    if queue[Q_FIN] == (part == queue[Q_A] and queue[Q_OFF] or 0) then
-      setPart(queue, part, "")
-      queue[Q_B], queue[Q_FIN] = part, PART_BYTES
-      if part > queue[Q_A] then queue[Q_FIN] = #partOf(queue, part - 1) end
-    end
-  else
-    local part = queue[Q_A]
     local ids = partOf(queue, part)
-    id = unpack_(">I6", ids, queue[Q_OFF] + 1)
-    queue[Q_OFF] = queue[Q_OFF] + 6
-    if queue[Q_OFF] >= (part == queue[Q_B] - 1 and queue[Q_FIN] or #ids) then
-      setPart(queue, part, "")
-      queue[Q_A], queue[Q_OFF] = part + 1, 0
-    end
+    local from = math.max(#ids - PART_BYTES, part == first and queue[Q_OFF] or 0)
+    tail = sub(ids, from + 1)
+    if part == first and from == queue[Q_OFF] then from, queue[Q_OFF] = 0, 0 end
+    setPart(queue, part, sub(ids, 1, from))
+    if from == 0 then queue[Q_B] = part end
   end
-  if queue[Q_A] == queue[Q_B] then queue[Q_OFF], queue[Q_FIN] = 0, 0 end
+  if isLast then
+    queue[Q_TAIL] = sub(tail, 1, -7)
+    return (unpack_(">I6", tail, #tail - 5))
+  end
+  if first == queue[Q_B] then
+    queue[Q_TAIL] = sub(tail, 7)
+    return (unpack_(">I6", tail))
+  end
+  local ids = partOf(queue, first)
+  id = unpack_(">I6", ids, queue[Q_OFF] + 1)
+  queue[Q_OFF] = queue[Q_OFF] + 6
+  if queue[Q_OFF] >= #ids then
+    setPart(queue, first, "")
+    queue[Q_A], queue[Q_OFF] = first + 1, 0
+  end
   return id
 end
 
 -- Where the numbers that go next are: a part to be read, or nil.
 local function nextPart(queue, isLast)
-  if queue[Q_A] == queue[Q_B] then return nil end
+  if queue[Q_A] == queue[Q_B] or isLast and queue[Q_TAIL] ~= "" then return nil end
   return partField(queue, isLast and queue[Q_B] - 1 or queue[Q_A])
 end
 
 -- Numbers that go next, up to `most` of those that are at hand.
 local function nextIds(queue, isLast, most, list)
-  local text, from, to = queue[Q_FEW], 1, #queue[Q_FEW]
-  if queue[Q_A] < queue[Q_B] then
-    text = partOf(queue, isLast and queue[Q_B] - 1 or queue[Q_A])
-    from, to = 1, #text
-    if queue[Q_A] == (isLast and queue[Q_B] - 1 or queue[Q_A]) then from = queue[Q_OFF] + 1 end
-    if isLast or queue[Q_A] == queue[Q_B] - 1 then to = queue[Q_FIN] end
+  local text, from, part = queue[Q_TAIL], 1, isLast and queue[Q_B] - 1 or queue[Q_A]
+  if queue[Q_A] < queue[Q_B] and not (isLast and text ~= "") then
+    text = partOf(queue, part)
+    if part == queue[Q_A] then from = queue[Q_OFF] + 1 end
   end
+  local to = #text
   if isLast then
     for at = to - 5, math.max(from, to - 6 * most + 1), -6 do list[#list + 1] = unpack_(">I6", text, at) end
   else
@@ -460,18 +485,12 @@ end
 
 -- Returns a number to its place among the others. A part that grows too long becomes two at the front and at the end.
 local function insertId(queue, id)
-  if queue[Q_A] == queue[Q_B] then
-    if #queue[Q_FEW] < FEW_BYTES then
-      queue[Q_FEW] = insertIn(queue[Q_FEW], id)
-      queue[Q_COUNT] = queue[Q_COUNT] + 1
-    else
-      local ids = insertIn(queue[Q_FEW], id)
-      queue[Q_FEW] = ""
-      appendIds(queue, ids, 1)
-    end
+  queue[Q_COUNT] = queue[Q_COUNT] + 1
+  local tail = queue[Q_TAIL]
+  if queue[Q_A] == queue[Q_B] or tail ~= "" and id > unpack_(">I6", tail) then
+    cutTail(queue, insertIn(tail, id))
     return
   end
-  queue[Q_COUNT] = queue[Q_COUNT] + 1
   local low, high = queue[Q_A], queue[Q_B] - 1
   for _ = 1, BITS do
     if low >= high then break end
@@ -479,25 +498,18 @@ local function insertId(queue, id)
     if unpack_(">I6", partOf(queue, middle)) < id then low = middle else high = middle - 1 end
   end
   local ids = partOf(queue, low)
-  if low == queue[Q_B] - 1 then ids = sub(ids, 1, queue[Q_FIN]) end
   if low == queue[Q_A] then
     ids = sub(ids, queue[Q_OFF] + 1)
     queue[Q_OFF] = 0
   end
   ids = insertIn(ids, id)
-  if low == queue[Q_A] and #ids > 2 * PART_BYTES and low < queue[Q_B] - 1 then
-    setPart(queue, low, sub(ids, PART_BYTES + 1))
-    queue[Q_A] = low - 1
-    setPart(queue, queue[Q_A], sub(ids, 1, PART_BYTES))
-    return
-  end
-  if low == queue[Q_B] - 1 then
-    if #ids > 2 * PART_BYTES then
+  if #ids > 2 * PART_BYTES then
+    if low == queue[Q_A] then
+      setPart(queue, low - 1, sub(ids, 1, PART_BYTES))
+      queue[Q_A], ids = low - 1, sub(ids, PART_BYTES + 1)
+    elseif low == queue[Q_B] - 1 then
       setPart(queue, queue[Q_B], sub(ids, PART_BYTES + 1))
-      queue[Q_B], queue[Q_FIN] = queue[Q_B] + 1, #ids - PART_BYTES
-      ids = sub(ids, 1, PART_BYTES)
-    else
-      queue[Q_FIN] = #ids
+      queue[Q_B], ids = queue[Q_B] + 1, sub(ids, 1, PART_BYTES)
     end
   end
   setPart(queue, low, ids)

@@ -2,32 +2,50 @@
 --
 --   lease   fencing token 8 · deadline 8 · the host's clock before 8, and as the hand-out set it 8, −1: the rule keeps no clock · its turn
 --           before 7 · this hand-out's turn 7 · hand-outs 2 · attempts, rule, depth, beginning of the fingerprint, family of its
---           record 1, 2, 2, 6, 2 · nameless 1 · host
+--           record 1, 2, 2, 6, 2 · flags 1: 1 nameless, 2 extended · host
+--   batch   leases that were handed out together have one token, and one entry among the deadlines, which is named by it: the field of
+--           the token has their numbers, that of `n` and the token how many are left. An extended lease has an entry of its own
 --
 -- A result whose token is not that of the lease, or that comes at or after the deadline, is late and changes nothing.
 --- @const LEASE = ">c8dddI7I7HBHHc6HB"
+--- @const L_TOKEN = 1, L_DEADLINE = 2, L_READYBEFORE = 3, L_READYSET = 4, L_TURNBEFORE = 5, L_TURNSET = 6, L_DELIVERIES = 7
+--- @const L_ATTEMPTS = 8, L_RULE = 9, L_DEPTH = 10, L_PREFIX = 11, L_FAMILY = 12, L_MARKS = 13, L_HOST = 14
 
 local function readLease(text)
-  local lease = {}
-  local at
-  local nameless
-  lease.token, lease.deadline, lease.readyBefore, lease.readySet, lease.turnBefore, lease.turnSet, lease.deliveries, lease.attempts,
-    lease.rule, lease.depth, lease.prefix, lease.family, nameless, at = unpack_(LEASE, text)
-  lease.isNameless = nameless == 1
-  lease.host = sub(text, at)
+  local lease = { unpack_(LEASE, text) }
+  lease[L_HOST] = sub(text, lease[L_HOST])
   return lease
 end
 
-local leaseDrops = {}
-local function dropLease(id)
-  local member = pack(">I6", id)
-  leaseDrops[#leaseDrops + 1] = member
+-- What a lease has of its record.
+local function recordOfLease(lease)
+  return { attempts = lease[L_ATTEMPTS], rule = lease[L_RULE], depth = lease[L_DEPTH], prefix = lease[L_PREFIX], family = lease[L_FAMILY],
+    isNameless = lease[L_MARKS] % 2 == 1, priority = 0, max = 0 }
 end
+
+local leaseDrops, deadlineDrops, batchDrops = {}, {}, {}
+-- One lease less in a batch.
+local function leaveBatch(token) batchDrops[token] = (batchDrops[token] or 0) + 1 end
+
+local function dropLease(member, token, marks)
+  leaseDrops[#leaseDrops + 1] = member
+  if marks >= EXTENDED then deadlineDrops[#deadlineDrops + 1] = member else leaveBatch(token) end
+end
+--- @const EXTENDED = 2
 
 local function saveLeases()
   callMany("HDEL", KL, leaseDrops)
-  callMany("ZREM", KE, leaseDrops)
-  leaseDrops = {}
+  callMany("ZREM", KE, deadlineDrops)
+  for token, count in pairs(batchDrops) do
+    local field = "n" .. token
+    local left = call("HGET", KL, field)
+    left = left and unpack_(">I4", left) - count or 0
+    if left > 0 then call("HSET", KL, field, pack(">I4", left)) else
+      call("HDEL", KL, token, field)
+      call("ZREM", KE, token)
+    end
+  end
+  leaseDrops, deadlineDrops, batchDrops = {}, {}, {}
 end
 
 local function blockHost(host, untilMs)
@@ -66,9 +84,9 @@ end
 local function cancelVisit(host, lease)
   unplace(host)
   leaveVisit(host)
-  if lease.readySet < 0 then return end
-  if host[H_READYAT] == lease.readySet then host[H_READYAT] = lease.readyBefore end
-  if host[H_TURN] == lease.turnSet then host[H_TURN] = lease.turnBefore end
+  if lease[L_READYSET] < 0 then return end
+  if host[H_READYAT] == lease[L_READYSET] then host[H_READYAT] = lease[L_READYBEFORE] end
+  if host[H_TURN] == lease[L_TURNSET] then host[H_TURN] = lease[L_TURNBEFORE] end
 end
 
 -- Counts failures of a host in a row; blocks it after too many of them. True: it has failed so often that all it has left fails.
@@ -145,8 +163,8 @@ local function enqueue(id, bytes, record, host)
   insertId(queueOf(host, record.rule, record.priority, record.isStart), id)
 end
 
--- A host that has failed too often: all it has pending or waiting fails, in the order of coming, some hundreds a script.
---- @const GIVE_UP_MAX = 512
+-- A host that has failed too often: all it has pending or waiting fails, in the order of coming, some a script.
+--- @const GIVE_UP_MAX = 64
 local givingUp = {}
 local function giveUpHost(host)
   unplace(host)
@@ -159,10 +177,10 @@ local function giveUpHost(host)
       ids[#ids + 1] = id
     end
     left = GIVE_UP_MAX - #ids
-    if queue[Q_A] == queue[Q_B] and queue[Q_FEW] == "" then table.remove(host[H_QUEUES], at) end
+    if queue[Q_A] == queue[Q_B] and queue[Q_TAIL] == "" then table.remove(host[H_QUEUES], at) end
   end
   table.sort(ids)
-  readSegments(ids)
+  readRecords(ids)
   for _, id in ipairs(ids) do
     local bytes, member = recordOf(id), pack(">I6", id)
     local record = bytes and readRecord(bytes)
@@ -184,7 +202,8 @@ end
 -- Gives a record a new number, behind all others; its identity follows.
 local function renumber(id, bytes, record)
   dropRecord(id)
-  local new = addRecords({ bytes })
+  addRecord(bytes)
+  local new = C[NEXT_ID] - 1
   if not record.isNameless then
     local family = familyOf(record.family)
     local field, at = entryOfRecord(family, record.prefix, id)
@@ -207,28 +226,23 @@ local function clampPriority(priority)
   return priority
 end
 
--- A body that says of which family its identity is.
-local function withFamily(body, number)
-  local flags = byte(body, 11)
-  local at = flags % 2 >= HAS_PRIORITY and 20 or 12
-  return sub(body, 1, 10) .. string.char(flags + HAS_FAMILY) .. sub(body, 12, at - 1) .. pack(">H", number) .. sub(body, at)
+-- The same bytes with the family of their identity, which they do not have yet.
+local function withFamily(bytes, number)
+  local flags = byte(bytes, 15)
+  local at = flags % 2 >= HAS_PRIORITY and 24 or 16
+  return sub(bytes, 1, 14) .. char(flags + HAS_FAMILY) .. sub(bytes, 16, at - 1) .. pack(">H", number) .. sub(bytes, at)
 end
 
-local function asNameless(body)
-  local flags = byte(body, 11)
-  return sub(body, 1, 10) .. string.char(flags + IS_NAMELESS) .. sub(body, 12)
-end
+local function asNameless(bytes) return sub(bytes, 1, 14) .. char(byte(bytes, 15) + IS_NAMELESS) .. sub(bytes, 16) end
 
 -- In place of a rule's number: none takes it.
 --- @const NO_RULE = 65535
--- A record's bytes under another rule, with its state, priority, family and hand-outs; the record follows.
-local function underRule(record, rule, body)
+-- A record's bytes as its request is written under another rule, with its state, priority, family and hand-outs; the record follows.
+local function underRule(record, rule, bytes)
   record.rule = rule
-  if record.isNameless and byte(body, 11) < IS_NAMELESS then body = asNameless(body) end
-  local bytes = withPriority(pack(">BBH", record.state, math.min(record.attempts, 255), math.min(record.deliveries, 65535)) .. body,
-    record.priority)
-  if record.family > 0 then bytes = sub(bytes, 1, 4) .. withFamily(sub(bytes, 5), record.family) end
-  return bytes
+  if record.isNameless and byte(bytes, 15) < IS_NAMELESS then bytes = asNameless(bytes) end
+  bytes = withPriority(withState(bytes, record.state, record.attempts, record.deliveries), record.priority)
+  return record.family > 0 and withFamily(bytes, record.family) or bytes
 end
 
 local function maxAttempts(record)
@@ -253,40 +267,55 @@ local function finish(id, record)
   markGone(id, record, GONE_DONE, record.attempts)
 end
 
--- Leases whose deadline has passed: an attempt is gone, the place is kept; the host's clock runs from the deadline.
-local function expireLeases(most)
-  local due = call("ZRANGEBYSCORE", KE, "-inf", now, "LIMIT", 0, most)
-  if #due == 0 then return 0 end
-  local texts = getMany(KL, due)
-  local ids, names, leases = {}, {}, {}
-  for at, member in ipairs(due) do
-    ids[at] = unpack_(">I6", member)
-    dropLease(ids[at])
-    if texts[at] then
-      local lease = readLease(texts[at])
-      lease.id = ids[at]
-      leases[#leases + 1] = lease
-      names[#names + 1] = lease.host
+-- Leases whose deadline has passed, up to `most`, of the entries that are due.
+local function overdueLeases(most)
+  local leases = {}
+  for _, entry in ipairs(call("ZRANGEBYSCORE", KE, "-inf", now, "LIMIT", 0, most)) do
+    local isBatch, members = #entry == 8, { entry }
+    if isBatch then
+      local list = call("HGET", KL, entry) or ""
+      for at = 1, #list, 6 do members[(at + 5) / 6] = sub(list, at, at + 5) end
     end
+    for at, text in ipairs(getMany(KL, members)) do
+      -- What has ended was handed out again, perhaps, and what was extended has its own entry.
+      local lease = text and #leases < most and readLease(text)
+      if lease and (not isBatch or lease[L_TOKEN] == entry and lease[L_MARKS] < EXTENDED) then
+        lease.member = members[at]
+        leases[#leases + 1] = lease
+      end
+    end
+    if #leases >= most then break end
   end
+  return leases
+end
+
+-- An attempt is gone, the place is kept; the host's clock runs from the deadline.
+local function expireLeases(most)
+  local leases = overdueLeases(most)
+  if #leases == 0 then return 0 end
   table.sort(leases, function(a, b)
-    if a.deadline ~= b.deadline then return a.deadline < b.deadline end
-    return a.turnSet < b.turnSet
+    if a[L_DEADLINE] ~= b[L_DEADLINE] then return a[L_DEADLINE] < b[L_DEADLINE] end
+    return a[L_TURNSET] < b[L_TURNSET]
   end)
-  readSegments(ids)
+  local ids, names = {}, {}
+  for at, lease in ipairs(leases) do
+    ids[at], names[at] = unpack_(">I6", lease.member), lease[L_HOST]
+    dropLease(lease.member, lease[L_TOKEN], lease[L_MARKS])
+  end
+  readRecords(ids)
   readHosts(names)
-  for _, lease in ipairs(leases) do
-    local id = lease.id
+  for at, lease in ipairs(leases) do
+    local id = ids[at]
     local bytes = recordOf(id)
     if bytes then
       local record = readRecord(bytes)
-      record.deliveries = lease.deliveries
-      local host = hostOf(lease.host)
+      record.deliveries = lease[L_DELIVERIES]
+      local host = hostOf(lease[L_HOST])
       local rule = ruleOf(record.rule)
       C[LEASED] = C[LEASED] - 1
       C[EXPIRED] = C[EXPIRED] + 1
       countRule(record.rule, 2, -1)
-      endVisit(host, rule, lease.deadline)
+      endVisit(host, rule, lease[L_DEADLINE])
       local isLast = record.attempts >= maxAttempts(record)
       if isLast or record.deliveries >= C[MAX_DELIVERIES] then
         failRecord(id, bytes, record, isLast and "expired" or "deliveries")
@@ -298,7 +327,7 @@ local function expireLeases(most)
       end
     end
   end
-  return #due
+  return #leases
 end
 
 -- Records whose time has come: they get a new place, behind all others.
@@ -308,7 +337,7 @@ local function wakeRecords(most)
   call("ZREM", KW, unpack(due))
   local ids = {}
   for at, member in ipairs(due) do ids[at] = unpack_(">I6", member) end
-  readSegments(ids)
+  readRecords(ids)
   for _, id in ipairs(ids) do
     local bytes = recordOf(id)
     if bytes then
@@ -337,14 +366,14 @@ end
 -- Hosts whose delay is over stand among the ready ones again.
 local function wakeHosts(most)
   local due = call("ZRANGEBYSCORE", KD, "-inf", now, "LIMIT", 0, most)
-  if #due == 0 then return 0 end
-  callMany("ZREM", KD, due)
+  local count = #due
+  if count == 0 then return 0 end
+  if count < most then call("ZREMRANGEBYSCORE", KD, "-inf", now) else callMany("ZREM", KD, due) end
   local ready = {}
   local isMany = C[RULES] > 1
-  for _, member in ipairs(due) do
-    ready[#ready + 1] = 0
-    ready[#ready + 1] = member
-    if isMany then joinedRules[unpack_(">H", member)] = true end
+  for at = 1, count do
+    ready[2 * at - 1], ready[2 * at] = 0, due[at]
+    if isMany then joinedRules[unpack_(">H", due[at])] = true end
   end
   callMany("ZADD", KR, ready)
   return #due
@@ -373,28 +402,27 @@ local function saveGivingUp()
   givingUp = {}
 end
 
--- Whether anything has become due.
+-- Whether anything has become due but hosts, which only a poll needs.
 local function hasDue()
   if C[GIVING_UP] > 0 then return true end
-  for _, key in ipairs({ KD, KW, KE }) do
-    if #call("ZRANGEBYSCORE", key, "-inf", now, "LIMIT", 0, 1) > 0 then return true end
-  end
-  return false
+  return #call("ZRANGEBYSCORE", KE, "-inf", now, "LIMIT", 0, 1) > 0 or #call("ZRANGEBYSCORE", KW, "-inf", now, "LIMIT", 0, 1) > 0
 end
 
 -- Does what has become due by itself, a slice of it; how much that was. Its writes come before those of the script.
 local function moveDue()
-  local expired = expireLeases(DUE_MAX)
+  local moved = expireLeases(DUE_MAX)
   saveLeases()
-  return expired + wakeHosts(DUE_HOSTS_MAX) + wakeRecords(DUE_MAX) + sweepGivingUp()
+  if moved < DUE_MAX then moved = moved + wakeRecords(DUE_MAX - moved) end
+  if moved < DUE_MAX then moved = moved + sweepGivingUp() end
+  return moved
 end
---- @const DUE_MAX = 64, DUE_HOSTS_MAX = 512
+--- @const DUE_MAX = 48, DUE_HOSTS_MAX = 256
 
 local function saveAll()
   saveLeases()
   saveGivingUp()
   saveSeen()
-  saveSegments()
+  saveRecords()
   saveHosts()
   saveParts()
   saveRuleCounts()

@@ -36,7 +36,7 @@ local function openFullQueues(urls)
   for at, member in ipairs(list) do names[at] = sub(member, NAME_AT) end
   readHosts(names)
   for _, name in ipairs(names) do
-    local host = hosts[name]
+    local host = hostAt(name)
     if host then
       unplace(host)
       touched[name], host[H_BLOCK] = host, 0
@@ -69,8 +69,8 @@ local function serveQueues(take, count, most, asked)
   end
 
   if asked.name then
-    readHosts({ asked.name })
-    if hosts[asked.name] then serve(hosts[asked.name]) end
+    local host = hostAt(asked.name)
+    if host then serve(host) end
     return
   end
   openFullQueues(urls)
@@ -82,7 +82,8 @@ local function serveQueues(take, count, most, asked)
     for at, member in ipairs(list) do names[at] = sub(member, NAME_AT) end
     readHosts(names)
     for _, name in ipairs(names) do
-      if served < asked.queues and count() < most and hosts[name] then serve(hosts[name]) end
+      local host = served < asked.queues and count() < most and hostAt(name)
+      if host then serve(host) end
     end
   end
 end
@@ -103,11 +104,11 @@ end
 
 -- Ends a lease for the protocol, which asks for no fence.
 local function endHandOut(id, lease)
-  dropLease(id)
+  dropLease(pack(">I6", id), lease[L_TOKEN], lease[L_MARKS])
   saveLeases()
   C[LEASED] = C[LEASED] - 1
-  countRule(lease.rule, 2, -1)
-  endVisit(hostOf(lease.host), ruleOf(lease.rule), now)
+  countRule(lease[L_RULE], 2, -1)
+  endVisit(hostOf(lease[L_HOST]), ruleOf(lease[L_RULE]), now)
 end
 
 -- Counts what has become of a URL of a queue, from one standing to another.

@@ -3,9 +3,9 @@
 --   entry   fingerprint 16 · kind 1 (0 live, 1 done, 2 removed) · depth 1 · live: record 6; else depth 2, attempts 2, nothing 2
 --   bucket  field = family 2 · number 4; family 0 is the epoch `forever`, each other epoch has its own
 --
--- A family of n buckets holds about 8 entries in each; insertions beyond that split a bucket, so that no call moves many. Buckets are small
+-- A family of n buckets holds about 6 entries in each; insertions beyond that split a bucket, so that no call moves many. Buckets are small
 -- because Lua hashes every byte of every string that it makes.
---- @const ENTRY = 24, PER_BUCKET = 8, SPLITS_MAX = 64
+--- @const ENTRY = 24, PER_BUCKET = 6, SPLITS_MAX = 64
 --- @const LIVE = 0, GONE_DONE = 1, GONE_REMOVED = 2
 
 local families = {}
@@ -13,12 +13,12 @@ local function familyOf(number)
   local family = families[number]
   if family then return family end
   if number == 0 then
-    family = { number = 0, level = C[LEVEL], split = C[SPLIT], count = C[SEEN], grown = 0 }
+    family = { number = 0, level = C[LEVEL], split = C[SPLIT], count = C[SEEN] }
   else
     local packed = call("HGET", KM, "f" .. pack(">H", number))
     local level, split, count = 0, 0, 0
     if packed then level, split, count = unpack_(">ddd", packed) end
-    family = { number = number, level = level, split = split, count = count, grown = 0 }
+    family = { number = number, level = level, split = split, count = count }
   end
   family.size = 2 ^ family.level
   family.name = pack(">H", number)
@@ -31,20 +31,22 @@ local function bucketField(family, fingerprint)
   local hash = unpack_(">I4", fingerprint)
   local bucket = hash % family.size
   if bucket < family.split then bucket = hash % (family.size * 2) end
-  return family.name .. pack(">I4", bucket)
+  return pack(">HI4", family.number, bucket)
 end
 
 local buckets, dirtyBuckets = {}, {}
 -- Reads the buckets of many fields at once.
 local function readBuckets(fields)
-  local missing, asked = {}, {}
-  for _, field in ipairs(fields) do
-    if buckets[field] == nil and not asked[field] then
-      asked[field] = true
-      insert(missing, field)
+  local missing = {}
+  for at = 1, #fields do
+    local field = fields[at]
+    if buckets[field] == nil then
+      buckets[field] = ""
+      missing[#missing + 1] = field
     end
   end
-  for at, value in ipairs(getMany(KS, missing)) do buckets[missing[at]] = value or "" end
+  local values = getMany(KS, missing)
+  for at = 1, #missing do buckets[missing[at]] = values[at] or "" end
 end
 
 -- Where an entry begins in a bucket, or nil.
@@ -57,15 +59,15 @@ local function entryAt(bucket, fingerprint)
 end
 
 local function liveWord(id, depth) return pack(">BBI6", LIVE, depth < 255 and depth or 255, id) end
+local goneWords = {}
 local function goneWord(kind, depth, attempts)
-  return pack(">BBHHH", kind, depth < 255 and depth or 255, math.min(depth, 65535), math.min(attempts, 1023), 0)
-end
-
-local function addEntry(family, field, fingerprint, word)
-  buckets[field] = buckets[field] .. fingerprint .. word
-  dirtyBuckets[field] = true
-  family.count = family.count + 1
-  family.grown = family.grown + 1
+  local key = (depth * 65536 + attempts) * 4 + kind
+  local word = goneWords[key]
+  if not word then
+    word = pack(">BBHHH", kind, depth < 255 and depth or 255, math.min(depth, 65535), math.min(attempts, 1023), 0)
+    goneWords[key] = word
+  end
+  return word
 end
 
 local function setWord(field, at, word)
@@ -74,20 +76,22 @@ local function setWord(field, at, word)
   dirtyBuckets[field] = true
 end
 
--- The entry of a record: it is found by its record where only the beginning of its fingerprint is known.
-local function entryOfRecord(family, prefix, id)
-  local field = bucketField(family, prefix)
-  if buckets[field] == nil then readBuckets({ field }) end
-  local bucket = buckets[field]
-  local wanted = pack(">I6", id)
+-- Where the entry of a record begins, of which only the beginning of its fingerprint is known and its number as text; nil: it has none.
+local function entryOf(bucket, prefix, member)
   local from = find(bucket, prefix, 1, true)
   for _ = 1, #bucket do
     if not from then return end
-    if (from - 1) % ENTRY == 0 and byte(bucket, from + 16) == LIVE and sub(bucket, from + 18, from + 23) == wanted then
-      return field, from
-    end
+    if (from - 1) % ENTRY == 0 and byte(bucket, from + 16) == LIVE and sub(bucket, from + 18, from + 23) == member then return from end
     from = find(bucket, prefix, from + 1, true)
   end
+end
+
+-- The same with its bucket.
+local function entryOfRecord(family, prefix, id)
+  local field = bucketField(family, prefix)
+  if buckets[field] == nil then readBuckets({ field }) end
+  local from = entryOf(buckets[field], prefix, pack(">I6", id))
+  if from then return field, from end
 end
 
 local function dropEntry(family, field, at)
@@ -98,18 +102,22 @@ local function dropEntry(family, field, at)
 end
 
 local function splitOne(family)
-  local low = family.split
-  local high = low + family.size
-  local lowField, highField = family.name .. pack(">I4", low), family.name .. pack(">I4", high)
+  local low, doubled = family.split, family.size * 2
+  local lowField, highField = pack(">HI4", family.number, low), pack(">HI4", family.number, low + family.size)
   local bucket = buckets[lowField]
-  local stays, moves = {}, {}
-  local doubled = family.size * 2
+  local stays, moves, stayCount, moveCount = {}, {}, 0, 0
   for at = 1, #bucket, ENTRY do
-    local list = unpack_(">I4", bucket, at) % doubled == low and stays or moves
-    list[#list + 1] = sub(bucket, at, at + ENTRY - 1)
+    local entry = sub(bucket, at, at + ENTRY - 1)
+    if unpack_(">I4", entry) % doubled == low then
+      stayCount = stayCount + 1
+      stays[stayCount] = entry
+    else
+      moveCount = moveCount + 1
+      moves[moveCount] = entry
+    end
   end
-  buckets[lowField], buckets[highField] = concat(stays), concat(moves)
-  dirtyBuckets[lowField], dirtyBuckets[highField] = true, true
+  buckets[highField] = concat(moves)
+  if moveCount > 0 then buckets[lowField], dirtyBuckets[lowField], dirtyBuckets[highField] = concat(stays), true, true end
   family.split = low + 1
   if family.split == family.size then
     family.level, family.split, family.size = family.level + 1, 0, doubled
@@ -118,29 +126,27 @@ end
 
 local function saveSeen()
   for _, family in pairs(families) do
-    local splits = family.grown > 0 and math.ceil(family.count / PER_BUCKET) - family.size - family.split or 0
+    local splits = family.count > family.before and math.ceil(family.count / PER_BUCKET) - family.size - family.split or 0
     splits = math.min(splits, SPLITS_MAX, family.size - family.split)
     if splits > 0 then
       local low = {}
-      for each = 1, splits do low[each] = family.name .. pack(">I4", family.split + each - 1) end
+      for each = 1, splits do low[each] = pack(">HI4", family.number, family.split + each - 1) end
       readBuckets(low)
       for _ = 1, splits do splitOne(family) end
     end
-    family.grown = 0
     if family.number == 0 then
       C[LEVEL], C[SPLIT], C[SEEN] = family.level, family.split, family.count
     else
       C[EPOCH_SEEN] = C[EPOCH_SEEN] + family.count - family.before
-      family.before = family.count
       call("HSET", KM, "f" .. family.name, pack(">ddd", family.level, family.split, family.count))
     end
+    family.before = family.count
   end
   local sets, drops = {}, {}
   for field in pairs(dirtyBuckets) do
-    if buckets[field] == "" then insert(drops, field) else
-      insert(sets, field)
-      insert(sets, buckets[field])
-    end
+    local bucket, count = buckets[field], #sets
+    if bucket == "" then drops[#drops + 1] = field
+    else sets[count + 1], sets[count + 2] = field, bucket end
   end
   callMany("HSET", KS, sets)
   callMany("HDEL", KS, drops)

@@ -5,10 +5,10 @@
 --   9 l leases   10 e deadlines  11 o outbox  12 b answers     13 n answers before             14 p rules           15 g shares
 --  16 x failures
 local call = redis.call
-local pack, unpack_, sub, byte, find = struct.pack, struct.unpack, string.sub, string.byte, string.find
+local pack, unpack_, sub, byte, find, char = struct.pack, struct.unpack, string.sub, string.byte, string.find, string.char
 local insert, concat, floor = table.insert, table.concat, math.floor
-local KM, KS, KH, KQ, KC, KR, KD, KW = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8]
-local KL, KE, KO, KB, KN, KP, KG, KX = KEYS[9], KEYS[10], KEYS[11], KEYS[12], KEYS[13], KEYS[14], KEYS[15], KEYS[16]
+--- @const KM = KEYS[1], KS = KEYS[2], KH = KEYS[3], KQ = KEYS[4], KC = KEYS[5], KR = KEYS[6], KD = KEYS[7], KW = KEYS[8]
+--- @const KL = KEYS[9], KE = KEYS[10], KO = KEYS[11], KB = KEYS[12], KN = KEYS[13], KP = KEYS[14], KG = KEYS[15], KX = KEYS[16]
 
 -- Counters by place; the text of field `k` of the state is these as doubles.
 --- @const NEXT_ID = 1, NEXT_QUEUE = 2, TURN = 3, JOINED = 4, VERSION = 5, RULES = 6

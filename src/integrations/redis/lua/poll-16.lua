@@ -4,23 +4,28 @@
 -- ARGV     1 now, or "" · 2 batch · 3 most leases · 4 milliseconds that they last · 5 fencing token, 8 random bytes
 --          6 most leases out at once, 0: no limit · 7 "peek": nothing is handed out, only shown; what became due is moved all the same;
 --          "host": those of the host in 8 alone; "queues": as 8 asks (lib-queue.lua), msgpack
--- Returns  { "L", next time or "", version, pending, now, leases: number 6, deadline 8, host length 2, host, record … }
+-- Returns  { "L", next time or "", version, pending, now, deadline, for each lease: number 6, host, record before its hand-out … }
 local most, lasts, token = math.min(tonumber(ARGV[3]), LEASES_MAX), tonumber(ARGV[4]), ARGV[5]
 local limit = tonumber(ARGV[6])
 --- @const MORE = 64, LEASES_MAX = 1024
 
+local deadline = now + lasts
+
+local function answerHead(next, at) return { "L", next, C[VERSION], C[PENDING], string.format("%.17g", now), string.format("%.17g", at) } end
+
 -- A batch that is sent twice gets the leases that it has and that are still live.
 local function again(members)
-  local answer = { "L", "", C[VERSION], C[PENDING], string.format("%.17g", now) }
+  local answer = answerHead("", deadline)
   for at = 1, #members, 6 do
     local member = sub(members, at, at + 5)
     local text = call("HGET", KL, member)
     local lease = text and readLease(text)
-    if lease and lease.token == token then
+    if lease and lease[L_TOKEN] == token then
       local bytes = recordOf(unpack_(">I6", member))
       local state, attempts = unpack_(">BB", bytes)
-      bytes = withState(bytes, state, attempts, lease.deliveries)
-      insert(answer, member .. pack(">dH", lease.deadline, #lease.host) .. lease.host .. bytes)
+      local count = #answer
+      answer[6] = string.format("%.17g", lease[L_DEADLINE])
+      answer[count + 1], answer[count + 2], answer[count + 3] = member, lease[L_HOST], withState(bytes, state, attempts, lease[L_DELIVERIES] - 1)
     end
   end
   return answer
@@ -30,7 +35,11 @@ local doneBefore = answerOf(ARGV[2])
 if doneBefore then return again(doneBefore) end
 
 workWhenFull()
-local changed = sweepTrash() + moveDue()
+local changed, woken = sweepTrash() + moveDue(), wakeHosts(DUE_HOSTS_MAX)
+-- Work of one call, counted in leases: what became due leaves less room for them.
+--- @const WORK_MAX = 120, LEASES_MIN = 32
+local room = math.max(WORK_MAX - changed - floor(woken / 4), LEASES_MIN)
+changed = changed + woken
 placeHosts()
 
 -- From here on a look writes nothing.
@@ -44,8 +53,8 @@ if isPeek then
   end
 end
 
-local leases, values, deadlines, members = {}, {}, {}, {}
-local deadline = now + lasts
+-- Numbers, hosts and records of what is handed out; its numbers and leases; how many of each rule.
+local leases, sets, handed = {}, {}, {}
 
 local function isStanding(id, queue)
   local bytes = recordOf(id)
@@ -53,36 +62,42 @@ local function isStanding(id, queue)
   if C[STALE] == 0 then return bytes end
   local record = readRecord(bytes)
   if record.state ~= STATE_PENDING or record.rule ~= queue[Q_RULE] or record.priority ~= queue[Q_PRIORITY] then return nil end
-  if call("HEXISTS", KL, pack(">I6", id)) == 1 or values[pack(">I6", id)] then return nil end
+  local member = pack(">I6", id)
+  if call("HEXISTS", KL, member) == 1 or handed[member] then return nil end
   return bytes
 end
 
--- Makes the lease of a record that left its queue.
-local function leaseOut(host, queue, rule, id, bytes)
-  local member = pack(">I6", id)
-  local state, attempts, deliveries = unpack_(">BBH", bytes)
-  bytes = withState(bytes, state, attempts, deliveries + 1)
-  local turnBefore, readyBefore, turnSet, readySet = host[H_TURN], host[H_READYAT], 0, -1
+-- Makes the lease of a record that left its queue; the times and the turn are its host's.
+local function leaseOut(name, number, member, bytes, readyBefore, readySet, turnBefore, turnSet)
+  local attempts, deliveries, _, depth, prefix, flags = unpack_(">BHHHc6B", bytes, 2)
+  local family = flags % 4 >= HAS_FAMILY and unpack_(">H", bytes, flags % 2 == 1 and 24 or 16) or 0
+  local count = #sets
+  sets[count + 1] = member
+  sets[count + 2] = pack(LEASE, token, deadline, readyBefore, readySet, turnBefore, turnSet, deliveries < 65535 and deliveries + 1 or 65535,
+    attempts, number, depth, prefix, family, flags >= IS_NAMELESS and 1 or 0) .. name
+  count = #leases
+  leases[count + 1], leases[count + 2], leases[count + 3] = member, name, bytes
+  if C[STALE] > 0 then handed[member] = true end
+end
+
+local function countLeases(number, count)
+  countRule(number, 1, -count)
+  countRule(number, 2, count)
+  countRule(number, 5, count)
+end
+
+local function takeLease(host, queue, rule, id, bytes)
+  local turnBefore, readyBefore, readySet = host[H_TURN], host[H_READYAT], -1
   host[H_LEASED] = host[H_LEASED] + 1
   C[TURN] = C[TURN] + 1
-  turnSet = C[TURN] * FRACTIONS
+  local turnSet = C[TURN] * FRACTIONS
   if isClockKept(host, rule) then
     readySet = now + delayOf(host, rule)
     host[H_TURN], host[H_READYAT] = turnSet, readySet
   end
-  local flags = byte(bytes, 15)
-  local family = 0
-  if flags % 4 >= HAS_FAMILY then family = unpack_(">H", bytes, flags % 2 == 1 and 24 or 16) end
-  local _, _, _, _, depth = unpack_(">BBHHH", bytes)
-  local value = pack(LEASE, token, deadline, readyBefore, readySet, turnBefore, turnSet, math.min(deliveries + 1, 65535), attempts, queue[Q_RULE],
-    depth, sub(bytes, 9, 14), family, flags >= IS_NAMELESS and 1 or 0) .. host[H_NAME]
-  values[member] = value
-  members[#members + 1] = member
-  leases[#leases + 1] = member .. pack(">dH", deadline, #host[H_NAME]) .. host[H_NAME] .. bytes
+  leaseOut(host[H_NAME], queue[Q_RULE], pack(">I6", id), bytes, readyBefore, readySet, turnBefore, turnSet)
   queue[Q_COUNT] = queue[Q_COUNT] - 1
-  countRule(queue[Q_RULE], 1, -1)
-  countRule(queue[Q_RULE], 2, 1)
-  countRule(queue[Q_RULE], 5, 1)
+  countLeases(queue[Q_RULE], 1)
 end
 
 -- Ready hosts of a rule, in order; `list` is what was read, and hosts that came back since stand in it too.
@@ -90,7 +105,9 @@ local lines = {}
 local function lineOf(rule)
   local line = lines[rule]
   if not line then
-    line = { rule = rule, list = {}, at = 1, last = nil, isWhole = false, later = {} }
+    local terms = ruleOf(rule)
+    local isPlain = terms.polite == 1 and (terms.perHost or 1) == 1 and not terms.adaptMax
+    line = { rule = rule, list = {}, at = 1, last = nil, isWhole = false, later = {}, isPlain = isPlain, run = LEASES_MAX }
     lines[rule] = line
   end
   return line
@@ -165,19 +182,89 @@ local function readLine(line, count)
   local names = {}
   for at, member in ipairs(list) do names[at] = sub(member, NAME_AT) end
   readHosts(names)
-  local ids, fields, isLifo = {}, {}, ruleOf(line.rule).lifo == 1
+  local ids, fields, parsed, isLifo = {}, {}, {}, ruleOf(line.rule).lifo == 1
   for _, name in ipairs(names) do
-    local top = hosts[name] and topQueue(hosts[name], line.rule)
-    if top then fields[#fields + 1] = nextPart(top, isLifo and top[Q_START] == 0) end
+    local text = line.isPlain and not isLifo and hosts[name] == nil and hostTexts[name]
+    if text and byte(text, 15) % 4 == 0 and byte(text, 41) == 1 then
+      if sub(text, 62, 65) ~= sub(text, 66, 69) then fields[#fields + 1] = sub(text, 57, 65) end
+    else
+      local host = hostAt(name)
+      local top = host and topQueue(host, line.rule)
+      if top then
+        fields[#fields + 1] = nextPart(top, isLifo and top[Q_START] == 0)
+        parsed[#parsed + 1] = top
+      end
+    end
   end
   readParts(fields)
   local each = ruleOf(line.rule).polite == 1 and 1 or math.ceil(count / math.max(#names, 1))
-  for _, name in ipairs(names) do
-    local host = hosts[name]
-    local top = host and topQueue(host, line.rule)
-    if top then nextIds(top, isLifo and top[Q_START] == 0, each, ids) end
+  for _, top in ipairs(parsed) do nextIds(top, isLifo and top[Q_START] == 0, each, ids) end
+  readRecords(ids)
+end
+
+-- Takes the next number out of a plain host: the number and the host's text thereafter; nil: it must be parsed, or may not go.
+local function takePlain(text, turnSet, readySet)
+  local turn, leased, flags, _, readyAt, block = unpack_(">I7I3BBdd", text, 5)
+  if flags % 4 ~= 0 or leased > 0 or readyAt > now or block > now or byte(text, 41) ~= 1 then return nil end
+  local count, number, first, last, off = unpack_(">I4c5I4I4H", text, 53)
+  local tailLength = byte(text, 78)
+  local head = sub(text, 1, 4) .. pack(">I7I3BBd", turnSet, 1, flags, NOWHERE, readySet)
+  if first == last then
+    if count * 6 ~= tailLength then return nil end
+    local member = sub(text, 79, 84)
+    if count == 1 then return member, head .. sub(text, 25, 40) .. "\0", readyAt, turn end
+    return member, head .. sub(text, 25, 52) .. pack(">I4", count - 1) .. sub(text, 57, 77) .. char(tailLength - 6) .. sub(text, 85),
+      readyAt, turn
   end
-  readSegments(ids)
+  local field = sub(text, 57, 65)
+  local ids = parts[field]
+  if not ids or ids == "" or count == 1 then return nil end
+  local member, dropped = sub(ids, off + 1, off + 6), nil
+  off = off + 6
+  if off >= #ids then first, off, dropped = first + 1, 0, field end
+  return member, head .. sub(text, 25, 52) .. pack(">I4c5I4I4H", count - 1, number, first, last, off) .. sub(text, 72), readyAt, turn, dropped
+end
+
+-- Leases of plain hosts that stand next in a line, one of each; how many.
+local function leasePlain(line, rule, wanted)
+  local list, first, number = line.list, line.at, line.rule
+  local readySet, numbers, names, texts, readys, turns, drops = now + (rule.delay or 0), {}, {}, {}, {}, {}, {}
+  for at = 1, math.min(wanted, #list - first + 1, line.run) do
+    local name = sub(list[first + at - 1], NAME_AT)
+    local text = hosts[name] == nil and hostTexts[name]
+    if not text then break end
+    local member, after, readyAt, turn, dropped = takePlain(text, (C[TURN] + at) * FRACTIONS, readySet)
+    if not member then break end
+    numbers[at], names[at], texts[at], readys[at], turns[at], drops[at] = member, name, after, readyAt, turn, dropped
+  end
+  local count = #numbers
+  local given = getMany(KC, numbers)
+  if C[STALE] > 0 then
+    -- Of those that may have left their queues the first ends the run: it is looked at by itself.
+    local leased = getMany(KL, numbers)
+    for at = 1, count do
+      local bytes = given[at]
+      local record = bytes and not leased[at] and not handed[numbers[at]] and readRecord(bytes)
+      local _, _, priority = unpack_(">HBd", hostTexts[names[at]], 42)
+      if not record or record.state ~= STATE_PENDING or record.rule ~= number or record.priority ~= priority then given[at] = false end
+    end
+  end
+  local made = 0
+  for at = 1, count do
+    local bytes = given[at]
+    if not bytes then break end
+    leaseOut(names[at], number, numbers[at], bytes, readys[at], readySet, turns[at], (C[TURN] + at) * FRACTIONS)
+    dropReady[#dropReady + 1] = list[first + at - 1]
+    editHost(names[at], texts[at])
+    local dropped = drops[at]
+    if dropped then parts[dropped], dirtyParts[dropped] = "", true end
+    made = at
+  end
+  C[TURN] = C[TURN] + made
+  line.at, stepsLeft = first + made, stepsLeft - made
+  line.run = made < count and 1 or line.run * 2
+  if made > 0 then countLeases(number, made) end
+  return made
 end
 
 -- Leases of the next host of a rule, one or, without politeness, as many as go before the next one; 0: there is none that may go. A look
@@ -190,9 +277,13 @@ local function leaseOf(number, wanted)
       readLine(line, isPeek and most or wanted)
       if #line.list == 0 then return 0 end
     end
+    if line.isPlain then
+      local made = leasePlain(line, rule, wanted)
+      if made > 0 then return made end
+    end
     local member = line.list[line.at]
     line.at = line.at + 1
-    local host = hosts[sub(member, NAME_AT)]
+    local host = hostAt(sub(member, NAME_AT))
     local top = host and host[H_PLACE] ~= NOWHERE and topQueue(host, number)
     local at = top and memberOf(host, top) == member and goesAt(host, rule)
     if at and at <= now then
@@ -205,7 +296,7 @@ local function leaseOf(number, wanted)
         for _ = 1, isPolite and 1 or wanted do
           local id, bytes = takeNext(host, top, isLast)
           if not id then break end
-          leaseOut(host, top, rule, id, bytes)
+          takeLease(host, top, rule, id, bytes)
           made = made + 1
           if top[Q_COUNT] <= 0 or isPolite then break end
           dropStale(top, isLast)
@@ -280,8 +371,7 @@ end
 
 -- Leases of one host, whatever its clock, its limit or a hold.
 local function leaseOfHost(name, wanted)
-  readHosts({ name })
-  local host = hosts[name]
+  local host = hostAt(name)
   if not host then return end
   touched[name] = host
   unplace(host)
@@ -294,7 +384,7 @@ local function leaseOfHost(name, wanted)
     local rule = ruleOf(top[Q_RULE])
     local id, bytes = takeNext(host, top, rule.lifo == 1 and top[Q_START] == 0)
     if id then
-      leaseOut(host, top, rule, id, bytes)
+      takeLease(host, top, rule, id, bytes)
       wanted = wanted - 1
       if top[Q_COUNT] <= 0 then dropQueue(host, top) end
     end
@@ -305,10 +395,12 @@ end
 local wanted = most
 if limit > 0 then wanted = math.min(wanted, limit - C[LEASED]) end
 if C[PAUSED] > now then wanted = 0 end
+local isCut = not isPeek and changed > 0 and wanted > room
+if isCut then wanted = room end
 if wanted > 0 and ARGV[7] == "host" then leaseOfHost(ARGV[8], wanted)
 elseif wanted > 0 and ARGV[7] == "queues" then
   hasMoved = true -- clocks of queues
-  serveQueues(leaseOfHost, function() return #leases end, wanted, cmsgpack.unpack(ARGV[8]))
+  serveQueues(leaseOfHost, function() return #leases / 3 end, wanted, cmsgpack.unpack(ARGV[8]))
 elseif wanted > 0 then
   if C[RULES] > 1 then leaseByShares(wanted) else
     local first = call("ZRANGEBYLEX", KR, "-", "(\253", "LIMIT", 0, 1)[1]
@@ -322,39 +414,35 @@ end
 
 -- When there may be something: now, where the script's steps are used up.
 local function nextAt()
-  if stepsLeft <= 0 then return string.format("%.17g", now) end
+  if stepsLeft <= 0 or isCut then return string.format("%.17g", now) end
   local at = C[PAUSED] > now and C[PAUSED] or nextTime()
   return at and string.format("%.17g", at) or ""
 end
 
-local count = #leases
+local count = #leases / 3
 if count == 0 and changed == 0 and not hasMoved or isPeek then
-  if isPeek then
-    local shown = { "L", count == 0 and nextAt() or "", C[VERSION], C[PENDING], string.format("%.17g", now) }
-    for each = 1, count do shown[each + 5] = leases[each] end
-    return shown
-  end
-  if C[SLEEPERS] == 0 then
+  if not isPeek and C[SLEEPERS] == 0 then
     C[SLEEPERS] = 1
     saveCounters()
   end
-  return { "L", nextAt(), C[VERSION], C[PENDING], string.format("%.17g", now) }
+  local answer = answerHead(count == 0 and nextAt() or "", deadline)
+  for each = 1, #leases do answer[each + 6] = leases[each] end
+  return answer
 end
 C[PENDING] = C[PENDING] - count
 C[LEASED] = C[LEASED] + count
-local sets, scores = {}, {}
-for _, member in ipairs(members) do
-  sets[#sets + 1] = member
-  sets[#sets + 1] = values[member]
-  scores[#scores + 1] = deadline
-  scores[#scores + 1] = member
-end
 saveLeases()
-callMany("HSET", KL, sets)
-callMany("ZADD", KE, scores)
 if count < most then C[SLEEPERS] = 1 end
-if count > 0 then keepAnswer(ARGV[2], concat(members)) end
+if count > 0 then
+  local numbers = {}
+  for each = 1, count do numbers[each] = sets[2 * each - 1] end
+  local list = concat(numbers)
+  callMany("HSET", KL, sets)
+  call("HSET", KL, token, list, "n" .. token, pack(">I4", count))
+  call("ZADD", KE, deadline, token)
+  keepAnswer(ARGV[2], list)
+end
 saveAll()
-local answer = { "L", count < most and nextAt() or "", C[VERSION], C[PENDING], string.format("%.17g", now) }
-for each = 1, count do answer[each + 5] = leases[each] end
+local answer = answerHead(count < most and nextAt() or "", deadline)
+for each = 1, #leases do answer[each + 6] = leases[each] end
 return answer

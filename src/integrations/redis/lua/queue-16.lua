@@ -34,7 +34,7 @@ local function eachHost(act)
 end
 
 local function drop(ids)
-  readSegments(ids)
+  readRecords(ids)
   local count = 0
   for _, id in ipairs(ids) do
     local bytes = recordOf(id)
@@ -46,7 +46,7 @@ local function drop(ids)
       local host, lease, standing = hostOf(ownHost(record, bytes)), handOutOf(id), standingOf(LIVE, id)
       if lease then
         endHandOut(id, lease)
-        finish(id, lease)
+        finish(id, recordOfLease(lease))
       end
       makesWay(byte(buckets[field], entry + 16), field, entry, true)
       dropEntry(family, field, entry)
@@ -61,8 +61,8 @@ end
 if what == "view" or what == "list" then
   moveDueNow()
   if what == "view" then
-    readHosts({ name })
-    return { "Q", hosts[name] and viewOf(hosts[name]) or nil }
+    local host = hostAt(name)
+    return { "Q", host and viewOf(host) or nil }
   end
   local answer = { "Q", "" }
   answer[2] = eachHost(function(host) answer[#answer + 1] = viewOf(host) end)
@@ -83,8 +83,7 @@ elseif what == "gap" then
     if settings and settings.qp and not settings.qd then setQueueClock(host, default) end
   end)
 else
-  readHosts({ name })
-  local host = hosts[name]
+  local host = hostAt(name)
   local settings = host and settingsOf(host)
   if host and what == "change" then
     for field, value in pairs(cmsgpack.unpack(ARGV[5])) do settings[field] = value end

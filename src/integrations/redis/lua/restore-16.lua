@@ -2,7 +2,7 @@
 -- Takes in what an export has: records in their states and their order, finished identities, hosts, counts.
 --
 -- ARGV     1 now, or "" · 2 batch · 3 what · 4 list, msgpack
---   "records"  { fingerprint, epoch, state, attempts, hand-outs, due, failure msgpack or "", host, rule, priority, start, depth, body, again, nameless }
+--   "records"  { fingerprint, epoch, state, attempts, hand-outs, due, failure msgpack or "", host, rule, priority, start, depth, record, again, nameless }
 --   "seen"     { fingerprint, epoch, kind, depth, attempts }
 --   "hosts"    as dump-16.lua has them
 --   "state"    { turn, joined, pass, next failure, passes by rule, done and served by rule, added to counters by place, fields that are added to }
@@ -17,6 +17,12 @@ local function identity(epoch, print)
   local field = bucketField(family, print)
   readBuckets({ field })
   return family, field, entryAt(buckets[field], print)
+end
+
+local function addEntry(family, field, print, word)
+  buckets[field] = buckets[field] .. print .. word
+  dirtyBuckets[field] = true
+  family.count = family.count + 1
 end
 
 local stands = {
@@ -44,14 +50,15 @@ local stands = {
 }
 
 local function takeRecord(one)
-  local isNameless, body = one[15], one[13]
+  local isNameless, bytes = one[15], one[13]
   local family, field, entry = identity(one[2], one[1])
   if entry and not isNameless then return end
-  if isNameless then body = asNameless(body) end
-  if family.number > 0 then body = withFamily(body, family.number) end
-  local bytes = withPriority(pack(">BBH", one[3], one[4], one[5]) .. body, one[10])
+  if isNameless then bytes = asNameless(bytes) end
+  if family.number > 0 then bytes = withFamily(bytes, family.number) end
+  bytes = withPriority(withState(bytes, one[3], one[4], one[5]), one[10])
   if one[14] then bytes = withAgain(bytes, true) end
-  local id = addRecords({ bytes })
+  addRecord(bytes)
+  local id = C[NEXT_ID] - 1
   if not isNameless then addEntry(family, field, one[1], liveWord(id, one[12])) end
   stands[one[3]](id, one, hostOf(one[8]))
   C[ACCEPTED] = C[ACCEPTED] + 1

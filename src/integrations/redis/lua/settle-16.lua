@@ -5,7 +5,7 @@
 --          6 children of other partitions, msgpack { partition, rows … }, or "" · 7 channel to wake sleepers, or ""
 --          8 most bytes of a batch of children · 9 the end of each group of children
 --
---   end      { kind, number 6, token 8, outcome or nil, … }: 1 done · 2 retry, delay or nil, priority or nil, reason, chance, next rule
+--   end      number 6, token 8 as one text: done · or { kind, number 6, token 8, outcome or nil, … }: 1 done · 2 retry, delay or nil, priority or nil, reason, chance, next rule
 --            and body where its rule is gone · 3 fail, reason
 --            4 release, next rule and body · 5 extend, milliseconds · 6 match again: rule, body · 7 check: nothing but whether it is live
 --   outcome  { status, latency, retry after, bytes, address, changed, visited }: map of those that are given
@@ -20,206 +20,273 @@ if hasChildren and tonumber(ARGV[3]) ~= C[VERSION] then return { "V", C[VERSION]
 if hasChildren then refuseWhenFull() else workWhenFull() end
 moveDue()
 
-local members, ids = {}, {}
-for at, one in ipairs(ends) do
-  members[at] = one[2]
-  ids[at] = unpack_(">I6", one[2])
+local members, tokens = {}, {}
+for at = 1, #ends do
+  local one = ends[at]
+  if type(one) == "string" then members[at], tokens[at] = sub(one, 1, 6), sub(one, 7) else members[at], tokens[at] = one[2], one[3] end
 end
+-- Texts of leases that are live, and of each its host and the bucket of its record's identity.
 local texts = getMany(KL, members)
-local live, names = {}, {}
-for at, one in ipairs(ends) do
-  local lease = texts[at] and readLease(texts[at])
-  if lease and lease.token == one[3] and now < lease.deadline then
-    live[at] = lease
-    names[#names + 1] = lease.host
-  end
-end
-readHosts(names)
+local names, fields, live, bucketOf = {}, {}, {}, {}
 do
-  local fields, finished, others = {}, {}, {}
-  for at, lease in pairs(live) do
-    if not lease.isNameless then fields[#fields + 1] = bucketField(familyOf(lease.family), lease.prefix) end
-    local list = ends[at][1] == 1 and not ruleOf(lease.rule).every and finished or others
-    list[#list + 1] = ids[at]
+  local ids = {}
+  for at = 1, #ends do
+    local text = texts[at]
+    if text and sub(text, 1, 8) == tokens[at] and now < unpack_(">d", text, 9) then
+      local number, _, prefix, family, marks = unpack_(">HHc6HB", text, 50)
+      live[at] = sub(text, HOST_AT)
+      names[#names + 1] = live[at]
+      if marks % 2 == 0 then
+        local field = bucketField(familyOf(family), prefix)
+        bucketOf[at] = field
+        fields[#fields + 1] = field
+      end
+      local one = ends[at]
+      if type(one) ~= "string" and one[1] ~= 1 or ruleOf(number).every then ids[#ids + 1] = unpack_(">I6", members[at]) end
+    end
   end
-  readMasks(finished)
-  readSegments(others)
+  readHosts(names)
+  readRecords(ids)
   readBuckets(fields)
 end
-
-local function failNow(id, bytes, record, reason, status)
-  failRecord(id, bytes, record, reason, status)
-  return "f"
-end
-
--- A record that goes on while its rule is gone: its bytes under the next one; true: none takes it, and it has failed.
-local function underNext(id, bytes, record, next)
-  if type(next) ~= "table" then return bytes, false end
-  if next[1] == NO_RULE then
-    record.rule, record.attempts = NO_RULE, record.attempts - 1
-    failRecord(id, withRule(bytes, NO_RULE), record, "no-rule")
-    return bytes, true
-  end
-  return underRule(record, next[1], next[2]), false
-end
-
-local function retryNow(id, bytes, record, host, one)
-  local rule = ruleOf(record.rule)
-  local outcome = one[4] or {}
-  if record.attempts >= maxAttempts(record) then return failNow(id, bytes, record, one[7] or "attempts", outcome.status) end
-  if record.deliveries >= C[MAX_DELIVERIES] then return failNow(id, bytes, record, "deliveries", outcome.status) end
-  local delay = one[5]
-  if not delay then
-    delay = 0
-    if rule.backoffBase and rule.backoffBase > 0 then
-      delay = math.min(rule.backoffMax, rule.backoffBase * rule.backoffFactor ^ math.min(record.attempts - 1, 64))
-      if rule.jitter and rule.jitter > 0 then delay = math.min(rule.backoffMax, delay * (1 + rule.jitter * one[8])) end
-    end
-  end
-  local priority = one[6]
-  if not priority then
-    if rule.retrySet then priority = rule.retrySet else priority = record.priority + (rule.retryAdd or -1) end
-  end
-  record.priority = clampPriority(priority)
-  record.attempts = record.attempts + 1
-  C[RETRIED] = C[RETRIED] + 1
-  local isLater = delay > 0
-  record.state = isLater and STATE_WAITING or STATE_PENDING
-  local gone
-  bytes, gone = underNext(id, bytes, record, one[9])
-  if gone then return "f" end
-  bytes = withPriority(withState(bytes, isLater and STATE_WAITING or STATE_PENDING, record.attempts, record.deliveries),
-    record.priority)
-  local new = renumber(id, bytes, record)
-  if isLater then
-    C[WAITING] = C[WAITING] + 1
-    call("ZADD", KW, now + delay, pack(">I6", new))
-    waitAt(host, new)
-  else
-    C[PENDING] = C[PENDING] + 1
-    countRule(record.rule, 1, 1)
-    appendTo(host, record, new)
-  end
-  wokeSomething = true
-  return "q", new
-end
-
-local function releaseNow(id, bytes, record, host, lease, one)
-  if record.deliveries >= C[MAX_DELIVERIES] then
-    record.attempts = record.attempts - 1
-    failRecord(id, bytes, record, "deliveries")
-    cancelVisit(host, lease)
-    return "r"
-  end
-  record.state = STATE_PENDING
-  local gone
-  bytes, gone = underNext(id, bytes, record, one[5])
-  if gone then
-    cancelVisit(host, lease)
-    return "r"
-  end
-  C[PENDING] = C[PENDING] + 1
-  countRule(record.rule, 1, 1)
-  setRecord(id, withState(bytes, STATE_PENDING, record.attempts, record.deliveries))
-  enqueue(id, bytes, record, host)
-  cancelVisit(host, lease)
-  wokeSomething = true
-  return "r"
-end
-
--- The record goes on under another rule; rule 65535: none takes it.
-local function matchAgain(id, bytes, record, host, lease, one)
-  cancelVisit(host, lease)
-  record.deliveries = record.deliveries - 1
-  if one[4] == NO_RULE then
-    record.rule, record.attempts = NO_RULE, record.attempts - 1
-    return failNow(id, withRule(bytes, NO_RULE), record, "no-rule")
-  end
-  record.state = STATE_PENDING
-  bytes = underRule(record, one[4], one[6])
-  setRecord(id, bytes)
-  C[PENDING] = C[PENDING] + 1
-  countRule(record.rule, 1, 1)
-  enqueue(id, bytes, record, host)
-  wokeSomething = true
-  return "m"
-end
+--- @const HOST_AT = 63
 
 local answers = {}
-local seenTwice = {}
-for at, one in ipairs(ends) do
-  local lease, kind, id = live[at], one[1], ids[at]
-  if not lease or seenTwice[id] then
-    answers[at] = "l"
-    C[LATE] = C[LATE] + 1
-  elseif kind == 7 then
-    answers[at] = lease.isNameless and "n" or "c"
-  elseif kind == 5 then
-    lease.deadline = lease.deadline + one[5]
-    call("HSET", KL, one[2], pack(LEASE, lease.token, lease.deadline, lease.readyBefore, lease.readySet, lease.turnBefore, lease.turnSet, lease.deliveries,
-      lease.attempts, lease.rule, lease.depth, lease.prefix, lease.family, lease.isNameless and 1 or 0) .. lease.host)
-    call("ZADD", KE, lease.deadline, one[2])
-    answers[at] = "e"
-  else
-    seenTwice[id] = true
-    -- A page that is done needs no more of its record than its lease has.
-    local bytes = kind ~= 1 and recordOf(id)
-    local record = bytes and readRecord(bytes) or lease
-    record.deliveries = lease.deliveries
+do
+  local function failNow(id, bytes, record, reason, status)
+    failRecord(id, bytes, record, reason, status)
+    return "f"
+  end
+
+  -- A record that goes on while its rule is gone: its bytes under the next one; true: none takes it, and it has failed.
+  local function underNext(id, bytes, record, next)
+    if type(next) ~= "table" then return bytes, false end
+    if next[1] == NO_RULE then
+      record.rule, record.attempts = NO_RULE, record.attempts - 1
+      failRecord(id, withRule(bytes, NO_RULE), record, "no-rule")
+      return bytes, true
+    end
+    return underRule(record, next[1], next[2]), false
+  end
+
+  local function retryNow(id, bytes, record, host, one)
     local rule = ruleOf(record.rule)
-    local host = hostOf(lease.host)
-    local outcome = one[4]
-    dropLease(id)
-    C[LEASED] = C[LEASED] - 1
-    countRule(record.rule, 2, -1)
-    if kind == 4 then answers[at] = releaseNow(id, bytes, record, host, lease, one)
-    elseif kind == 6 then answers[at] = matchAgain(id, bytes, record, host, lease, one)
-    elseif kind == 3 and outcome and outcome.visited == false then
-      answers[at] = failNow(id, bytes, record, one[5] or "failed", outcome.status)
-      cancelVisit(host, lease)
-    else
-      wokeSomething = true -- its host may go again at a time that sleepers do not know
-      if outcome then takeOutcome(host, rule, outcome) end
-      endVisit(host, rule, now)
-      local isFailure = true
-      local goneOn
-      if kind == 1 then
-        finish(id, record)
-        answers[at] = "d"
-        isFailure = outcome ~= nil and isBadStatus(outcome.status)
-      elseif kind == 2 then answers[at], goneOn = retryNow(id, bytes, record, host, one)
-      else
-        answers[at] = failNow(id, bytes, record, one[5] or "failed", outcome and outcome.status)
-        isFailure = not (outcome and outcome.status and outcome.status >= 100 and not isBadStatus(outcome.status))
-      end
-      if countVisit(host, rule, isFailure) then
-        giveUpHost(host)
-        local left = goneOn and recordOf(goneOn)
-        if left and byte(left) == STATE_FAILED then answers[at] = "f" end
+    local outcome = one[4] or {}
+    if record.attempts >= maxAttempts(record) then return failNow(id, bytes, record, one[7] or "attempts", outcome.status) end
+    if record.deliveries >= C[MAX_DELIVERIES] then return failNow(id, bytes, record, "deliveries", outcome.status) end
+    local delay = one[5]
+    if not delay then
+      delay = 0
+      if rule.backoffBase and rule.backoffBase > 0 then
+        delay = math.min(rule.backoffMax, rule.backoffBase * rule.backoffFactor ^ math.min(record.attempts - 1, 64))
+        if rule.jitter and rule.jitter > 0 then delay = math.min(rule.backoffMax, delay * (1 + rule.jitter * one[8])) end
       end
     end
+    local priority = one[6]
+    if not priority then
+      if rule.retrySet then priority = rule.retrySet else priority = record.priority + (rule.retryAdd or -1) end
+    end
+    record.priority = clampPriority(priority)
+    record.attempts = record.attempts + 1
+    C[RETRIED] = C[RETRIED] + 1
+    local isLater = delay > 0
+    record.state = isLater and STATE_WAITING or STATE_PENDING
+    local gone
+    bytes, gone = underNext(id, bytes, record, one[9])
+    if gone then return "f" end
+    bytes = withPriority(withState(bytes, isLater and STATE_WAITING or STATE_PENDING, record.attempts, record.deliveries),
+      record.priority)
+    local new = renumber(id, bytes, record)
+    if isLater then
+      C[WAITING] = C[WAITING] + 1
+      call("ZADD", KW, now + delay, pack(">I6", new))
+      waitAt(host, new)
+    else
+      C[PENDING] = C[PENDING] + 1
+      countRule(record.rule, 1, 1)
+      appendTo(host, record, new)
+    end
+    wokeSomething = true
+    return "q", new
+  end
+
+  local function releaseNow(id, bytes, record, host, lease, one)
+    if record.deliveries >= C[MAX_DELIVERIES] then
+      record.attempts = record.attempts - 1
+      failRecord(id, bytes, record, "deliveries")
+      cancelVisit(host, lease)
+      return "r"
+    end
+    record.state = STATE_PENDING
+    local gone
+    bytes, gone = underNext(id, bytes, record, one[5])
+    if gone then
+      cancelVisit(host, lease)
+      return "r"
+    end
+    C[PENDING] = C[PENDING] + 1
+    countRule(record.rule, 1, 1)
+    setRecord(id, withState(bytes, STATE_PENDING, record.attempts, record.deliveries))
+    enqueue(id, bytes, record, host)
+    cancelVisit(host, lease)
+    wokeSomething = true
+    return "r"
+  end
+
+  -- The record goes on under another rule; rule 65535: none takes it.
+  local function matchAgain(id, bytes, record, host, lease, one)
+    cancelVisit(host, lease)
+    record.deliveries = record.deliveries - 1
+    if one[4] == NO_RULE then
+      record.rule, record.attempts = NO_RULE, record.attempts - 1
+      return failNow(id, withRule(bytes, NO_RULE), record, "no-rule")
+    end
+    record.state = STATE_PENDING
+    bytes = underRule(record, one[4], one[6])
+    setRecord(id, bytes)
+    C[PENDING] = C[PENDING] + 1
+    countRule(record.rule, 1, 1)
+    enqueue(id, bytes, record, host)
+    wokeSomething = true
+    return "m"
+  end
+
+  local seenTwice, extended = {}, {}
+
+  -- The end of a visit to a plain host: its text thereafter, and what it brings into the sets; false: it must be parsed.
+  local function endPlain(name, text, number, rule, bytes)
+    local turn, leased, flags, place, _, block = unpack_(">I7I3BBdd", text, 5)
+    if flags % 4 ~= 0 or leased ~= 1 or place ~= NOWHERE then return false end
+    local readyAt, count = now + (rule.delay or 0), byte(text, 41)
+    if count > 0 then
+      local high, low = byte(text, 42, 43)
+      if count > 1 or high * 256 + low ~= number then return false end
+      local member = politeMember(text, name, turn)
+      local at = readyAt > block and readyAt or block
+      if at > now then addDelayed[member], place = at, IN_DELAYED else
+        addReady[member], place = true, IN_READY
+        if C[RULES] > 1 then joinedRules[number] = true end
+      end
+    end
+    text = sub(text, 1, 11) .. pack(">I3BBd", 0, flags, place, readyAt) .. sub(text, 25)
+    if bytes > 0 then text = sub(text, 1, 32) .. pack(">d", unpack_(">d", text, 33) + bytes) .. sub(text, 41) end
+    editHost(name, text)
+    return true
+  end
+
+  -- A page of a plain host that is done, and whose outcome changes at most how many bytes the host has sent: false where it takes the
+  -- longer way. Failures in a row are settings, which a plain host does not have.
+  local doneCounts = {}
+  local function doneShort(at, outcome)
+    if outcome and (isBadStatus(outcome.status) or outcome.retryAfter or outcome.address) then return false end
+    local name, member = live[at], members[at]
+    local text = hosts[name] == nil and hostTexts[name]
+    if not text then return false end
+    local attempts, number, depth, prefix = unpack_(">BHHc6", texts[at], 49)
+    local rule = ruleOf(number)
+    if rule.polite ~= 1 or rule.every or rule.adaptMax then return false end
+    if not endPlain(name, text, number, rule, outcome and outcome.bytes or 0) then return false end
+    seenTwice[member] = true
+    dropLease(member, tokens[at], byte(texts[at], 62))
+    recordDrops[#recordDrops + 1] = member
+    local field = bucketOf[at]
+    local from = field and entryOf(buckets[field], prefix, member)
+    if from then setWord(field, from, goneWord(GONE_DONE, depth, attempts)) end
+    if not field then C[NAMELESS_DONE] = C[NAMELESS_DONE] + 1 end
+    doneCounts[number] = (doneCounts[number] or 0) + 1
+    return true
+  end
+
+  for at = 1, #ends do
+    local one = ends[at]
+    local isShort = type(one) == "string"
+    local member, kind = members[at], isShort and 1 or one[1]
+    if not live[at] or seenTwice[member] then
+      answers[at] = "l"
+      C[LATE] = C[LATE] + 1
+    elseif kind == 1 and not extended[member] and doneShort(at, not isShort and one[4] or nil) then answers[at] = "d"
+    else
+      local lease, id = readLease(extended[member] or texts[at]), unpack_(">I6", member)
+      if kind == 7 then
+        answers[at] = lease[L_MARKS] % 2 == 1 and "n" or "c"
+      elseif kind == 5 then
+        if lease[L_MARKS] < EXTENDED then
+          leaveBatch(lease[L_TOKEN])
+          lease[L_MARKS] = lease[L_MARKS] + EXTENDED
+        end
+        lease[L_DEADLINE] = lease[L_DEADLINE] + one[5]
+        extended[member] = pack(LEASE, unpack(lease, 1, L_MARKS)) .. lease[L_HOST]
+        call("HSET", KL, member, extended[member])
+        call("ZADD", KE, lease[L_DEADLINE], member)
+        answers[at] = "e"
+      else
+        seenTwice[member] = true
+        -- A page that is done needs no more of its record than its lease has.
+        local bytes = kind ~= 1 and recordOf(id)
+        local record = bytes and readRecord(bytes) or recordOfLease(lease)
+        record.deliveries = lease[L_DELIVERIES]
+        local rule = ruleOf(record.rule)
+        local host = hostOf(lease[L_HOST])
+        local outcome = not isShort and one[4] or nil
+        dropLease(member, lease[L_TOKEN], lease[L_MARKS])
+        C[LEASED] = C[LEASED] - 1
+        countRule(record.rule, 2, -1)
+        if kind == 4 then answers[at] = releaseNow(id, bytes, record, host, lease, one)
+        elseif kind == 6 then answers[at] = matchAgain(id, bytes, record, host, lease, one)
+        elseif kind == 3 and outcome and outcome.visited == false then
+          answers[at] = failNow(id, bytes, record, one[5] or "failed", outcome.status)
+          cancelVisit(host, lease)
+        else
+          if outcome then takeOutcome(host, rule, outcome) end
+          endVisit(host, rule, now)
+          local isFailure = true
+          local goneOn
+          if kind == 1 then
+            finish(id, record)
+            answers[at] = "d"
+            isFailure = outcome ~= nil and isBadStatus(outcome.status)
+          elseif kind == 2 then answers[at], goneOn = retryNow(id, bytes, record, host, one)
+          else
+            answers[at] = failNow(id, bytes, record, one[5] or "failed", outcome and outcome.status)
+            isFailure = not (outcome and outcome.status and outcome.status >= 100 and not isBadStatus(outcome.status))
+          end
+          if countVisit(host, rule, isFailure) then
+            giveUpHost(host)
+            local left = goneOn and recordOf(goneOn)
+            if left and byte(left) == STATE_FAILED then answers[at] = "f" end
+          end
+        end
+      end
+    end
+    -- Its host may go again at a time that sleepers do not know.
+    wokeSomething = wokeSomething or seenTwice[member]
+  end
+  for number, count in pairs(doneCounts) do
+    C[LEASED], C[DONE] = C[LEASED] - count, C[DONE] + count
+    countRule(number, 2, -count)
+    countRule(number, 3, count)
   end
 end
 -- The first write takes something away, so that a server whose memory is full carries out ends without children.
 saveLeases()
 
-local function isKept(group) return answers[group[7]] == "d" end
+local function isKept(finish) return answers[finish] == "d" end
 
 -- The rows whose pages are finished, and nothing of others.
 local function keptRows(rows)
-  local groups, all = rows[1], true
-  for _, group in ipairs(groups) do all = all and isKept(group) end
+  local terms, all = rows[2], true
+  for _, term in ipairs(terms) do all = all and isKept(term[6]) end
   if all then return rows end
-  local places, prints, bodies = {}, {}, {}
-  for at = 1, #rows[2] / 2 do
-    local place = sub(rows[2], 2 * at - 1, 2 * at)
-    if isKept(groups[unpack_(">H", place)]) then
+  local places, prints, kept = {}, {}, {}
+  for at = 1, #rows[3] / 4 do
+    local place = sub(rows[3], 4 * at - 3, 4 * at)
+    if isKept(terms[unpack_(">H", place, 3)][6]) then
       places[#places + 1] = place
-      prints[#prints + 1] = sub(rows[3], 16 * at - 15, 16 * at)
-      bodies[#bodies + 1] = rows[4][at]
+      prints[#prints + 1] = sub(rows[4], 16 * at - 15, 16 * at)
+      kept[#kept + 1] = rows[5][at]
     end
   end
-  return { groups, concat(places), concat(prints), bodies }
+  return { rows[1], terms, concat(places), concat(prints), kept }
 end
 
 local codes = ""
@@ -228,7 +295,7 @@ local numbers = {}
 if ARGV[6] ~= "" then
   for _, parcel in ipairs(cmsgpack.unpack(ARGV[6])) do
     local kept = keptRows(parcel[2])
-    if #kept[4] > 0 then
+    if #kept[5] > 0 then
       local target = pack(">H", parcel[1])
       local number = call("HINCRBY", KM, "o" .. target, 1)
       call("HSET", KO, target .. pack(">I6", number), cmsgpack.pack(kept))

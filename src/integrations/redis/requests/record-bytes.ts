@@ -1,7 +1,7 @@
 /**
  * Records as bytes: what a client writes of a request, and reads of a lease (lua/lib-record.lua has the layout).
  *
- *   body     a record without its first four bytes, which are the server's
+ * The first four bytes are the server's: a client writes those of a record that is pending and was never handed out.
  */
 import type { RequestInput } from "../../../base/request-types.ts";
 import { NO_EXTRAS, type Extras, unpackExtras } from "../../../engine/intake/request-extras.ts";
@@ -14,7 +14,8 @@ const HAS_HOST = 16;
 const HAS_REST = 32;
 const IS_START = 64;
 const IS_NAMELESS = 128;
-const HEAD = 11;
+const HEAD = 15;
+const FIRST_ATTEMPT = 1;
 const DEPTH_MAX = 65_535;
 /** In the terms: attempts allowed, whether it came again by itself, whether its request named its epoch. */
 const ATTEMPTS_MAX = 16_383;
@@ -40,7 +41,7 @@ export interface RecordParts {
   readonly url: string;
 }
 
-export function writeBody(parts: RecordParts): Buffer {
+export function writeRecord(parts: RecordParts): Buffer {
   const { parent, extras, url, priority } = parts;
   const terms = Math.min(parts.maxAttempts, ATTEMPTS_MAX) + (parts.isOnce ? NAMED_EPOCH : 0);
   const host = parts.host === undefined ? undefined : Buffer.from(parts.host);
@@ -51,11 +52,12 @@ export function writeBody(parts: RecordParts): Buffer {
     (parent === undefined ? 0 : 16) +
     (host === undefined ? 0 : 2 + host.length) +
     (extras === undefined ? 0 : 4 + extras.length);
-  const body = Buffer.allocUnsafe(size + Buffer.byteLength(url));
-  body.writeUInt16BE(parts.rule, 0);
-  body.writeUInt16BE(Math.min(parts.depth, DEPTH_MAX), 2);
-  parts.fingerprint.copy(body, 4, 0, 6);
-  body[10] =
+  const bytes = Buffer.allocUnsafe(size + Buffer.byteLength(url));
+  bytes.writeUInt32BE(FIRST_ATTEMPT << 16, 0);
+  bytes.writeUInt16BE(parts.rule, 4);
+  bytes.writeUInt16BE(Math.min(parts.depth, DEPTH_MAX), 6);
+  parts.fingerprint.copy(bytes, 8, 0, 6);
+  bytes[14] =
     (priority === 0 ? 0 : HAS_PRIORITY) |
     (terms > 0 ? HAS_TERMS : 0) |
     (parent === undefined ? 0 : HAS_PARENT) |
@@ -63,20 +65,25 @@ export function writeBody(parts: RecordParts): Buffer {
     (extras === undefined ? 0 : HAS_REST) |
     (parts.isStart ? IS_START : 0);
   let at = HEAD;
-  if (priority !== 0) at = body.writeDoubleBE(priority, at);
-  if (terms > 0) at = body.writeUInt16BE(terms, at);
-  if (parent !== undefined) at += parent.copy(body, at);
+  if (priority !== 0) at = bytes.writeDoubleBE(priority, at);
+  if (terms > 0) at = bytes.writeUInt16BE(terms, at);
+  if (parent !== undefined) at += parent.copy(bytes, at);
   if (host !== undefined) {
-    at = body.writeUInt16BE(host.length, at);
-    at += host.copy(body, at);
+    at = bytes.writeUInt16BE(host.length, at);
+    at += host.copy(bytes, at);
   }
   if (extras !== undefined) {
-    at = body.writeUInt32BE(extras.length, at);
-    body.set(extras, at);
+    at = bytes.writeUInt32BE(extras.length, at);
+    bytes.set(extras, at);
     at += extras.length;
   }
-  body.write(url, at, "utf8");
-  return body;
+  bytes.write(url, at, "utf8");
+  return bytes;
+}
+
+/** Counts one more hand-out in a record's bytes: a server answers them as they were before it. */
+export function countHandOut(bytes: Buffer): void {
+  bytes.writeUInt16BE(Math.min(bytes.readUInt16BE(2) + 1, 65_535), 2);
 }
 
 /** The fields of a record. */

@@ -56,7 +56,7 @@ import {
 } from "../../../url/matching/rule-matcher.ts";
 import { registrableDomain } from "../../../url/parsing/registrable-domain.ts";
 import { NO_RULE_NUMBER, numberOf, type RuleSet } from "./rule-set.ts";
-import { type RecordFields, requestOf, writeBody } from "./record-bytes.ts";
+import { type RecordFields, requestOf, writeRecord } from "./record-bytes.ts";
 
 /** One request that may be sent. */
 export interface Row {
@@ -68,7 +68,7 @@ export interface Row {
   readonly isStart: boolean;
   readonly depth: number;
   readonly fingerprint: Buffer;
-  readonly body: Buffer;
+  readonly record: Buffer;
   /** undefined: now. */
   readonly dueMs: number | undefined;
   readonly dedup: "check" | "record" | "skip" | "put" | "visited" | "again";
@@ -172,7 +172,7 @@ export class RequestReader {
     const [row] = this.read([requestOf(record)], origin);
     if (row === undefined || typeof row === "number") return undefined;
     // The identity is found by the beginning of its fingerprint.
-    prefix.copy(row.body, 4);
+    prefix.copy(row.record, 8);
     return row;
   }
 
@@ -282,14 +282,14 @@ export class RequestReader {
     let extras = admission?.blob;
     if (origin.redirects !== undefined) extras = addExtras(extras, { r: origin.redirects });
     if (input.epoch !== undefined) extras = addExtras(extras, { e: input.epoch });
-    const body = writeBody({
+    const record = writeRecord({
       ...{ rule, depth, fingerprint, priority, url, isStart, parent: origin.parent, extras },
       ...{ maxAttempts: admission?.maxAttempts ?? 0, isOnce },
       host: showsHost(url, unit) ? undefined : unit,
     });
     return {
       partition: this.partitionOf(input.hostKey, host),
-      ...{ unit, rule, priority, isStart, depth, fingerprint, body, dueMs: due },
+      ...{ unit, rule, priority, isStart, depth, fingerprint, record, dueMs: due },
       dedup:
         origin.put ??
         (admission?.dedup as Row["dedup"] | undefined) ??

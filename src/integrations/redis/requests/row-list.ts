@@ -2,7 +2,7 @@
 import { type Packable, packed } from "../server/packing.ts";
 import type { Row } from "./request-reader.ts";
 
-interface Group {
+interface Terms {
   readonly fields: readonly Packable[];
   /** The end of a lease that its rows depend on. */
   readonly end: number | undefined;
@@ -10,9 +10,10 @@ interface Group {
 
 /** Rows that go to one partition in one script call. */
 export class RowList {
+  readonly #hosts = new Map<string, number>();
   readonly #numbers = new Map<string, number>();
-  readonly #groups: Group[] = [];
-  readonly #places: number[] = [];
+  readonly #terms: Terms[] = [];
+  readonly #places: Array<{ host: number; terms: number }> = [];
   readonly #rows: Row[] = [];
 
   get count(): number {
@@ -25,23 +26,28 @@ export class RowList {
     const start = row.isStart ? 1 : 0;
     const options = optionsOf(row);
     const more = options === undefined ? "" : JSON.stringify(options);
-    const name = `${unit}\n${rule} ${priority} ${depth} ${start} ${end ?? ""}\n${more}`;
-    let number = this.#numbers.get(name);
-    if (number === undefined) {
-      number = this.#groups.length;
-      this.#numbers.set(name, number);
-      const fields = [unit, rule, priority, start, depth, options ?? false];
-      this.#groups.push({ fields: end === undefined ? fields : [...fields, end], end });
+    const name = `${rule} ${priority} ${depth} ${start} ${end ?? ""}\n${more}`;
+    let terms = this.#numbers.get(name);
+    if (terms === undefined) {
+      terms = this.#terms.length;
+      this.#numbers.set(name, terms);
+      const fields = [rule, priority, start, depth, options ?? false];
+      this.#terms.push({ fields: end === undefined ? fields : [...fields, end], end });
     }
-    this.#places.push(number);
+    let host = this.#hosts.get(unit);
+    if (host === undefined) {
+      host = this.#hosts.size;
+      this.#hosts.set(unit, host);
+    }
+    this.#places.push({ host, terms });
     this.#rows.push(row);
   }
 
   /** Places of the rows whose ends are kept, in the order of the answer's codes. */
   places(keeps: (end: number) => boolean = () => true): number[] {
     const kept: number[] = [];
-    this.#places.forEach((number, at) => {
-      const { end } = this.#groups[number] as Group;
+    this.#places.forEach(({ terms }, at) => {
+      const { end } = this.#terms[terms] as Terms;
       if (end === undefined || keeps(end)) kept.push(at);
     });
     return kept;
@@ -50,14 +56,17 @@ export class RowList {
   /** The rows as the script unpacks them; those that are kept alone. */
   list(keeps?: (end: number) => boolean): Packable[] {
     const kept = this.places(keeps);
-    const places = Buffer.allocUnsafe(kept.length * 2);
+    const places = Buffer.allocUnsafe(kept.length * 4);
     const prints = Buffer.allocUnsafe(kept.length * 16);
     kept.forEach((at, index) => {
-      places.writeUInt16BE((this.#places[at] as number) + 1, index * 2);
+      const { host, terms } = this.#places[at] as { host: number; terms: number };
+      places.writeUInt16BE(host + 1, index * 4);
+      places.writeUInt16BE(terms + 1, index * 4 + 2);
       (this.#rows[at] as Row).fingerprint.copy(prints, index * 16);
     });
-    const bodies = kept.map((at) => (this.#rows[at] as Row).body);
-    return [this.#groups.map(({ fields }) => fields), places, prints, bodies];
+    const records = kept.map((at) => (this.#rows[at] as Row).record);
+    const fields = this.#terms.map((each) => each.fields);
+    return [[...this.#hosts.keys()], fields, places, prints, records];
   }
 
   packed(): Buffer {

@@ -2,7 +2,7 @@
  * Scripts: one for each atomic step, put together from its file and the parts that it includes.
  *
  *   --- @include a b      the first line of a script: the texts of a.lua and b.lua come before it
- *   --- @const A = 1      a name in capitals for a number or a text; Lua allows 200 variables, and a literal is faster
+ *   --- @const A = 1      a name in capitals for a number, a text or a key; Lua allows 200 variables, and a literal is faster
  *
  * Functions that a script does not use are left out, since each call makes all of them anew; so are comments and indentation, since the
  * server keeps each text.
@@ -61,7 +61,9 @@ function assemble(own: string): string {
   const all = [...included.map(luaText), own].join("\n");
   const constants = new Map<string, string>();
   for (const [, list = ""] of all.matchAll(/^--- @const (.*)$/gm)) {
-    for (const [, name = "", value = ""] of list.matchAll(/([A-Z][A-Z_0-9]*) = ("[^"]*"|\d+)/g)) {
+    for (const [, name = "", value = ""] of list.matchAll(
+      /([A-Z][A-Z_0-9]*) = ("[^"]*"|\d+|KEYS\[\d+\])/g,
+    )) {
       constants.set(name, value);
     }
   }

@@ -9,7 +9,7 @@ import { packed } from "../server/packing.ts";
 import { randomBytes } from "../server/waiting.ts";
 import { readRecord } from "../requests/record-bytes.ts";
 import type { OpenedOn } from "../open-redis-frontier.ts";
-import { readLease } from "../frontier/lease-source.ts";
+import { handOuts } from "../frontier/lease-source.ts";
 import { END } from "../frontier/lease-ends.ts";
 
 /** Leases of one script call. */
@@ -129,8 +129,7 @@ export class QueueLeases {
     await rules.follow(partition, Number(answer[2]));
     const nowMs = Number(answer[4]);
     const second = Math.floor(nowMs / 1_000);
-    const leases = answer.slice(5).map((bytes): QueueLease => {
-      const { member, unit, record } = readLease(bytes as Buffer, partition, token);
+    const leases = handOuts(answer).map(({ member, unit, record }): QueueLease => {
       const { extras, url } = readRecord(record);
       const data = extras.d;
       return {
@@ -142,13 +141,13 @@ export class QueueLeases {
     for (const { key } of leases) counts.set(key, (counts.get(key) ?? 0) + 1);
     const isWhole = leases.length < LEASES_MAX;
     const next = String(answer[1]);
-    // The script's steps were used up, or more has become due than one call moves.
+    // The script's steps were used up, or what has become due left less room for leases.
     const isAgain = next !== "" && Number(next) <= nowMs;
     const lastCount = counts.get(leases.at(-1)?.key ?? "") ?? 0;
     return {
       ...{ leases, queues: counts.size },
       isMore: !isWhole || isAgain || counts.size >= what.queues,
-      rest: isWhole ? 0 : urls - lastCount,
+      rest: isWhole && !isAgain ? 0 : urls - lastCount,
     };
   }
 

@@ -27,7 +27,7 @@ import { QueueLeases, type QueueLease, type QueuesAsked } from "./queue-leases.t
 const KNOWN_MAX = 32;
 const FOUND_MAX = 128;
 const DROPS_MAX = 64;
-const SEGMENTS = 24;
+const RECORDS = 160;
 const HOSTS = 128;
 
 /** A URL that is finished, or due at a time. */
@@ -254,7 +254,7 @@ export class RedisQueues {
     for (const partition of all) {
       let cursor = "0";
       do {
-        const answer = await link.run("scan", partition, [cursor, String(SEGMENTS)]);
+        const answer = await link.run("scan", partition, [cursor, String(RECORDS)]);
         cursor = String(answer[1]);
         const list = answer.slice(2).map((bytes) => readScanned(bytes as Buffer));
         const isOwn = ({ bytes }: Found): boolean => unitOf(readRecord(bytes)) === key;

@@ -24,7 +24,7 @@ import { STATE } from "../server/partition-keys.ts";
 import { hostLine, type LineNames, recordLine, seenLines } from "./redis-lines.ts";
 
 export const REDIS_EXPORT_VERSION = 1;
-const SEGMENTS = 24;
+const RECORDS = 160;
 const HOSTS = 128;
 const BUCKETS = 128;
 /** Places of keys (lua/lib-state.lua). */
@@ -272,7 +272,7 @@ async function* identityLines(
 async function* recordLines({ link }: OpenedOn, names: readonly LineNames[]): AsyncGenerator<Line> {
   for (let partition = 0; partition < link.keys.length; partition++) {
     for (let from = "0"; from !== ""; ) {
-      const answer = await link.run("dump", partition, ["records", from, String(SEGMENTS)]);
+      const answer = await link.run("dump", partition, ["records", from, String(RECORDS)]);
       from = String(answer[1]);
       for (const bytes of answer.slice(2))
         yield recordLine(readScanned(bytes as Buffer), names[partition] as LineNames);

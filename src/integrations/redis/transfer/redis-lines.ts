@@ -106,7 +106,7 @@ export function restoredRecord(
       ...[row.fingerprint, String(line.epoch ?? ""), NUMBERS[String(line.state)] ?? 0],
       ...[Number(line.attempt), Number(line.deliveries), Number(line.dueMs ?? 0), failure],
       ...[String(line.host), row.rule, Number(get("priority")), row.isStart ? 1 : 0, row.depth],
-      ...[row.body, line.again === true, line.dedup === "skip"],
+      ...[row.record, line.again === true, line.dedup === "skip"],
     ],
   };
 }
