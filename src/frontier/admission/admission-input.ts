@@ -75,6 +75,8 @@ export interface BatchAdmission {
   /** Out: the verdict code of row i goes to codes[codesStart + i]. */
   readonly codes: Uint8Array;
   readonly codesStart: number;
+  /** Rows whose records are in the log already, since their hosts were on disk; undefined: none. */
+  loggedRows?: Set<number>;
 }
 
 /** The parent of a row. @hot */

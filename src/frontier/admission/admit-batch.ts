@@ -153,7 +153,6 @@ function admitMarked(
   const values = valuesOffset(rows) >> 2;
   const { joined } = hosts;
   let isShort = false;
-  loggedRows.clear();
   draft.depth = depth;
   draft.blob = 0;
   const decided = takeSurveyed(scratch, hosts, marked, intake);
@@ -209,17 +208,15 @@ function sightRow(core: Core, intake: BatchAdmission, row: number): void {
 }
 
 /** Logs the rows admitted, now that their records hold their text. */
-function logRows(core: Core, { rows, count, codes, codesStart }: BatchAdmission): void {
+function logRows(core: Core, intake: BatchAdmission): void {
+  const { rows, count, codes, codesStart, loggedRows } = intake;
   const slots = slotsOffset(rows) >> 2;
   for (let row = 0; row < count; row++) {
     if (codes[codesStart + row] !== VERDICT_ACCEPTED) continue;
-    if (loggedRows.has(row)) continue;
+    if (loggedRows?.has(row) === true) continue; // a later row may have brought its host back
     logAdmitted(core, wordAt(core.store, wordAt(core.store, slots + row) >> 2));
   }
 }
-
-/** Rows of the batch under way whose records were logged at once, since their hosts were on disk. A later row may have brought those back. */
-const loggedRows = new Set<number>();
 
 /** Lets the kernel make the records of plain rows from `from` on; the row that is left to makePlain, or the count. @hot */
 function makeBulk(core: Core, job: StockedJob, from: number): number {
@@ -286,7 +283,8 @@ function addPlain(core: Core, intake: BatchAdmission, row: number, epoch: string
   const slot = wordAt(store, (slotsOffset(rows) >> 2) + row);
   const value = hostOfRow(core, rows, row);
   if (addRow(core, { rows, row, rule, epoch, slot, value })) {
-    loggedRows.add(row);
+    intake.loggedRows ??= new Set();
+    intake.loggedRows.add(row);
     return VERDICT_ACCEPTED;
   }
   seenRemove(seen, draft.lo, draft.hi);
