@@ -11,7 +11,6 @@ import {
   HOST_FLAGS_WORD,
   HOST_HASH_HI_WORD,
   HOST_HASH_LO_WORD,
-  HOST_LEASED_WORD,
   HOST_QUEUES_WORD,
   HOST_READY_AT_WORD,
   HOST_TURN_WORD,
@@ -21,30 +20,26 @@ import {
   ITEM_KEY_WORD,
   ITEM_LEFT_WORD,
   ITEM_PLACE_WORD,
-  ITEM_RIGHT_WORD,
   PLACE_SIDE,
 } from "../../src/layout/ordering/item";
 import { LANE_COUNT_WORD, LANE_HEAD_WORD, LANE_SIDE_WORD } from "../../src/layout/ordering/lane";
 import {
   LEASE_BOUND_WORD,
   LEASE_BUSY_FIRST_WORD,
-  LEASE_DEADLINE_WORD,
   LEASE_HANDLES_WORD,
   LEASE_HOSTS_WORD,
   LEASE_INDEX_WORD,
-  LEASE_KEYS_WORD,
   LEASE_LONE_FLAGS_WORD,
   LEASE_NAMES_WORD,
   LEASE_NAME_SIZES_WORD,
-  LEASE_PLACE_WORD,
   LEASE_QUEUES_WORD,
   LEASE_READY_AT_WORD,
   LEASE_RULE_WORD,
   LEASE_SEQUENCE_WORD,
-  LEASE_SLOTS_WORD,
   LEASE_TOUCHED_WORD,
 } from "../../src/layout/calls/lease-records";
 import {
+  LONE_BITS,
   NAMED_HASH_WORD,
   NAMED_NAME_BYTES_WORD,
   NAMED_SEQUENCE_WORD,
@@ -56,8 +51,7 @@ import { at, get, set } from "../batch-row";
 import { homeLine, segmentOf, tableFindOne } from "../seen/table";
 import { fillLoneHost, joinBusy, openQueue, ownHost } from "./host-objects";
 import { bestLane, laneFirst, laneTakeFirst, treapFirst, treapNext } from "./lane";
-import { enterLease } from "./ledger";
-import { LONE_BITS } from "./lone-records";
+import { leaseRow } from "./lease-records";
 
 /** Lists at most `max` lone records that go next, with the bytes of their hosts' names, and touches what leaseLones needs; how many. @hot */
 export function listLones(job: usize, max: u32): u32 {
@@ -118,31 +112,17 @@ export function leaseLones(job: usize, count: u32): void {
     openQueue(queue, host, rule);
     store<f64>(record, load<f64>(ownHost(record), NAMED_SEQUENCE_WORD << 2), ITEM_KEY_WORD << 2);
     set(record, RECORD_QUEUE_WORD, queue);
-    leaseRow(job, i, handle, sequence);
+    leaseRow(job, handles, i);
     joinBusy(job, LEASE_BUSY_FIRST_WORD, host);
   }
 }
 
-/** A host with one lease, whose delay has begun, in the index in place of its record. */
+/** A host whose delay has begun, in the index in place of its record. */
 function fillHost(job: usize, host: usize, record: usize, name: u32): void {
   fillLoneHost(host, record, name, 0);
   set(host, HOST_FLAGS_WORD, get(job, LEASE_LONE_FLAGS_WORD)); // its clock has not passed
   store<f64>(host, load<f64>(job, LEASE_READY_AT_WORD << 2), HOST_READY_AT_WORD << 2);
-  set(host, HOST_LEASED_WORD, 1);
   const index = <usize>get(job, LEASE_INDEX_WORD);
   const slot = tableFindOne(index, get(host, HOST_HASH_LO_WORD), get(host, HOST_HASH_HI_WORD));
   store<u32>(slot, <u32>(host >> 3));
-}
-
-/** The record is a lease, and stands in the timeline. */
-function leaseRow(job: usize, i: u32, handle: u32, sequence: f64): void {
-  const record = at(handle);
-  enterLease(record);
-  set(record, ITEM_LEFT_WORD, 0);
-  set(record, ITEM_RIGHT_WORD, 0);
-  set(record, ITEM_PLACE_WORD, get(job, LEASE_PLACE_WORD) + i);
-  const key = <usize>get(job, LEASE_KEYS_WORD) + ((<usize>i) << 4);
-  store<f64>(key, load<f64>(job, LEASE_DEADLINE_WORD << 2));
-  store<f64>(key, sequence, 8);
-  set(<usize>get(job, LEASE_SLOTS_WORD), i, handle);
 }

@@ -19,7 +19,6 @@ import {
   HOST_PENDING_WORD,
   HOST_STEERED,
   QUEUE_HOST_WORD,
-  QUEUE_MARK,
   RULE_GONE,
   RULE_LIFO,
   RULE_POLITE,
@@ -59,6 +58,7 @@ import {
   LEASE_TOUCHED_WORD,
 } from "../../src/layout/calls/lease-records";
 import {
+  LONE_BITS,
   RECORD_DEPTH_WORD,
   RECORD_FLAG_NO_IDENTITY,
   RECORD_FLAG_PARENT,
@@ -68,7 +68,6 @@ import {
   RECORD_QUEUE_WORD,
   RECORD_STATE_WORD,
   RECORD_TEXT_BYTES_WORD,
-  RECORD_LONE,
 } from "../../src/layout/records/record";
 import { bestLane, laneCut } from "./lane";
 import { countLeased, enterLease } from "./ledger";
@@ -78,8 +77,6 @@ import { tableFindOne } from "../seen/table";
 
 const CLAMP_16: u32 = 65_535;
 const ATTEMPTS_MAX: u32 = 1_023;
-/** A bit that lone records and host queues have in this word, and no other record. */
-const NOT_PLAIN: u32 = RECORD_LONE & QUEUE_MARK;
 const FINISHED_BIT: u32 = 1 << 31;
 /** A word of the text of a record of usual length. */
 const TEXT_WORD: u32 = 24;
@@ -131,7 +128,7 @@ export function leaseShared(job: usize, max: u32): u32 {
     const isLifo = (flags & RULE_LIFO) !== 0;
     const end: u32 = isLifo ? LANE_TAIL_WORD : LANE_HEAD_WORD;
     const handle = get(lane, end);
-    if ((get(at(handle), RECORD_STATE_WORD) & NOT_PLAIN) !== 0) return made;
+    if ((get(at(handle), RECORD_STATE_WORD) & LONE_BITS) !== 0) return made;
     const host = hostOf(at(handle));
     const isSteered = (get(host, HOST_FLAGS_WORD) & HOST_STEERED) !== 0;
     if (isSteered || get(host, HOST_PENDING_WORD) !== 0) return made;
@@ -183,7 +180,7 @@ function touchRows(job: usize, handles: usize, first: u32, wanted: u32, step: u3
   let found: u32 = 0;
   for (let handle = first; found < wanted; found++) {
     const record = at(handle);
-    if ((get(record, RECORD_STATE_WORD) & NOT_PLAIN) !== 0) break;
+    if ((get(record, RECORD_STATE_WORD) & LONE_BITS) !== 0) break;
     const key = load<f64>(record, ITEM_KEY_WORD << 2);
     if (step === ITEM_RIGHT_WORD ? key <= bound : key >= bound) break;
     set(handles, found, handle);
@@ -208,7 +205,7 @@ function touchShared(job: usize, rules: usize, count: u32): void {
   for (let i: u32 = 0; i < count; i++) touched += get(at(nextOf(rules, i)), TEXT_WORD);
   for (let i: u32 = 0; i < count; i++) {
     const record = at(nextOf(rules, i));
-    const isRecord = (get(record, RECORD_STATE_WORD) & NOT_PLAIN) === 0;
+    const isRecord = (get(record, RECORD_STATE_WORD) & LONE_BITS) === 0;
     if (isRecord) touched += get(at(get(record, RECORD_QUEUE_WORD)), QUEUE_HOST_WORD);
   }
   set(job, LEASE_TOUCHED_WORD, touched);
@@ -229,7 +226,7 @@ function nextOf(rules: usize, i: u32): u32 {
 }
 
 /** Record number `i` of the call becomes a lease; its lane is updated later. */
-function leaseRow(job: usize, handles: usize, i: u32): void {
+export function leaseRow(job: usize, handles: usize, i: u32): void {
   const handle = get(handles, i);
   const record = at(handle);
   enterLease(record);

@@ -63,6 +63,7 @@ import {
   MAKE_FRESH_WORD,
 } from "../../src/layout/calls/make-records";
 import {
+  LONE_BITS,
   NAMED_BYTES,
   NAMED_HASH_WORD,
   NAMED_NAME_BYTES_WORD,
@@ -90,9 +91,6 @@ import {
   PLACE_LIST,
 } from "../../src/layout/ordering/item";
 import { LANE_HEAD_WORD, LANE_TAIL_WORD, LANE_BELOW_WORD } from "../../src/layout/ordering/lane";
-
-/** A lone record has the one of these bits, a host queue both, any other record none. */
-export const LONE_BITS: u32 = RECORD_LONE | 16;
 
 /** Whether a value of the index is a lone record. */
 export function isLoneHost(value: u32): bool {

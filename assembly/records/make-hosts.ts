@@ -56,7 +56,7 @@ import {
 } from "../../src/layout/calls/make-records";
 import { TABLE_CLAIMED, TABLE_NEW } from "../../src/layout/seen/table";
 import { copyText } from "./fill-record";
-import { clear, openQueue } from "./host-objects";
+import { clear, joinBusy, openQueue } from "./host-objects";
 import { isLoneHost, loneBytes, nameBytesOf, openLone } from "./lone-records";
 import { at, bump, get, set } from "../batch-row";
 
@@ -146,7 +146,6 @@ export function makeHosts(job: usize, count: u32): void {
 
 /** The host's first record is about to name it: it leaves the idle list for the busy one. */
 export function wakeHost(job: usize, block: usize): void {
-  const host = <u32>(block >> 3);
   const next = get(block, 0);
   const previous = get(block, 1);
   if (previous === 0) set(job, MAKE_IDLE_FIRST_WORD, next);
@@ -155,11 +154,7 @@ export function wakeHost(job: usize, block: usize): void {
   else set(at(next), 1, previous);
   set(job, MAKE_IDLE_COUNT_WORD, get(job, MAKE_IDLE_COUNT_WORD) - 1);
   set(block, HOST_FLAGS_WORD, get(block, HOST_FLAGS_WORD) & ~HOST_IDLE);
-  const first = get(job, MAKE_BUSY_FIRST_WORD);
-  set(block, 0, first);
-  set(block, 1, 0);
-  if (first !== 0) set(at(first), 1, host);
-  set(job, MAKE_BUSY_FIRST_WORD, host);
+  joinBusy(job, MAKE_BUSY_FIRST_WORD, <u32>(block >> 3));
 }
 
 /** At the end of the idle list. */

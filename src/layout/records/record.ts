@@ -51,6 +51,8 @@ export const RECORD_RESTING = 5;
 export const RECORD_STATE_MASK = 15;
 /** The only record of a host that was never visited: it stands in its rule's ranks in place of that host. */
 export const RECORD_LONE = 32;
+/** A lone record has the one of these bits, a host queue both (QUEUE_MARK), any other record none. */
+export const LONE_BITS = 48;
 /** It carries the name of its host, and does so until it is freed. */
 export const RECORD_NAMED = 64;
 /** Came again by itself and was not pushed since; cleared by the next change of state. */

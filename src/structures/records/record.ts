@@ -12,6 +12,7 @@
 import { arenaGive, arenaTake } from "../../memory/arena.ts";
 import {
   BLOB_HEAD_BYTES,
+  LONE_BITS,
   NAMED_BYTES,
   NAMED_NAME_BYTES_WORD,
   PARENT_BYTES,
@@ -196,9 +197,6 @@ export function recordSize(store: Store, record: number): number {
   const bytes = recordBytes(recordFlags(store, record), recordTextLength(store, record));
   return isNamed(store, record) ? bytes + ownHostBytes(store, record) : bytes;
 }
-
-/** A lone record has the one of these bits, a host queue both, any other record none. */
-const LONE_BITS = RECORD_LONE | 16;
 
 /** Whether an item is a record that stands for its host, which is not made yet. @hot */
 export function isLone(store: Store, item: number): boolean {
