@@ -98,3 +98,17 @@ export interface Crawl {
   /** The default delay of queues has changed. */
   delayChanged(): Soon<void>;
 }
+
+/** How many URLs a crawl has that a filter takes. */
+export async function countMatching(
+  crawl: Pick<Crawl, "counts" | "urls">,
+  filter: UrlFilter,
+): Promise<number> {
+  if (filter.text === "") {
+    const { active, completed } = await crawl.counts(filter.key);
+    return active + completed;
+  }
+  let count = 0;
+  for await (const _url of crawl.urls(filter)) count++;
+  return count;
+}

@@ -18,6 +18,7 @@
 import type { AsyncLease, HostView, Lease, RecordView, RequestInput } from "../../index.ts";
 import { FAILED, OK, SKIPPED } from "../grpc/messages.ts";
 import {
+  countMatching,
   CHUNK_URLS,
   type Crawl,
   type FoundUrl,
@@ -392,14 +393,8 @@ export class GivenCrawl implements Crawl {
     return this.#records.urls(filter);
   }
 
-  async count(filter: UrlFilter): Promise<number> {
-    if (filter.text === "") {
-      const { active, completed } = await this.counts(filter.key);
-      return active + completed;
-    }
-    let count = 0;
-    for await (const _url of this.urls(filter)) count++;
-    return count;
+  count(filter: UrlFilter): Promise<number> {
+    return countMatching(this, filter);
   }
 
   async deleteQueue(key: string): Promise<number> {

@@ -3,7 +3,7 @@
  *
  *   queue key   ─▶ `hostKey`; a URL is one for each queue
  *   due queue   ◀─ a script: which queue may go, and that it has gone, is one step for all servers
- *   held URL    ─▶ a lease in Redis: whoever gets its result ends it
+ *   held URL    ─▶ a lease in Redis: the server that receives its result ends it
  *
  *   I1  Nothing about a URL or a queue is kept here.
  *   I2  A crawl that another server has deleted is made anew by what is put into it, and is empty to all other calls.
@@ -11,6 +11,7 @@
 import { FrontierError, type RecordView, type RequestInput } from "../../index.ts";
 import type { KnownRequest, QueueFacts, QueueLease, RedisQueues } from "../../redis.ts";
 import { FAILED, OK, SKIPPED } from "../grpc/messages.ts";
+import { countMatching } from "./crawl.ts";
 import type {
   Crawl,
   FoundUrl,
@@ -220,14 +221,8 @@ export class RedisCrawl implements Crawl {
     }
   }
 
-  async count(filter: UrlFilter): Promise<number> {
-    if (filter.text === "") {
-      const { active, completed } = await this.counts(filter.key);
-      return active + completed;
-    }
-    let count = 0;
-    for await (const _url of this.urls(filter)) count++;
-    return count;
+  count(filter: UrlFilter): Promise<number> {
+    return countMatching(this, filter);
   }
 
   deleteQueue(key: string): Promise<number> {

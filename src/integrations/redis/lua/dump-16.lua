@@ -30,12 +30,6 @@ for _, id in ipairs(all) do
     members[#members + 1] = pack(">I6", id)
   end
 end
-local leases, failures = getMany(KL, members), getMany(KX, members)
-local dues = #members > 0 and call("ZMSCORE", KW, unpack(members)) or {}
 local answer = { "N", last < C[NEXT_ID] and last or "" }
-for at, id in ipairs(ids) do
-  local lease, failure = leases[at] or "", failures[at] or ""
-  insert(answer, members[at] .. pack(">H", #lease) .. lease .. pack(">d", tonumber(dues[at] or "0") or 0)
-    .. pack(">H", #failure) .. failure .. recordOf(id))
-end
+showRecords(answer, ids, members)
 return answer

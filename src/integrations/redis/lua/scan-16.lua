@@ -14,11 +14,5 @@ for at = 1, #page[2], 2 do
     records[id], ids[#ids + 1], members[#members + 1] = page[2][at + 1], id, field
   end
 end
-local leases, failures = getMany(KL, members), getMany(KX, members)
-local dues = #members > 0 and call("ZMSCORE", KW, unpack(members)) or {}
-for at, id in ipairs(ids) do
-  local lease, failure = leases[at] or "", failures[at] or ""
-  insert(answer, members[at] .. pack(">H", #lease) .. lease .. pack(">d", tonumber(dues[at] or "0") or 0)
-    .. pack(">H", #failure) .. failure .. recordOf(id))
-end
+showRecords(answer, ids, members)
 return answer
