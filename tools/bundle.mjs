@@ -126,7 +126,7 @@ async function bundleLate() {
 
 /** The form of a package whose large tables are files of their own. */
 function moduleOf(name) {
-  return fileURLToPath(import.meta.resolve(name)).replace("/tldts/dist/cjs/", "/tldts/dist/es6/");
+  return fileURLToPath(import.meta.resolve(name === "tldts" ? "tldts/dist/es6/index.js" : name));
 }
 
 /** The public suffixes. */
@@ -134,7 +134,7 @@ function triePacked() {
   return {
     name: "trie-packed",
     async load(id) {
-      if (!id.endsWith("/tldts/dist/es6/src/data/trie.js")) return null;
+      if (!id.endsWith("tldts/dist/es6/src/data/trie.js")) return null;
       return { code: packTrie(await import(pathToFileURL(id))), moduleType: "js" };
     },
   };

@@ -34,7 +34,7 @@ export interface SharedHostsParts {
   /** The delay that every host has at least. */
   readonly delayMs: number;
   readonly perHost: number;
-  /** Follows a call that nobody waits for. */
+  /** Reports the failure of a call whose answer is not awaited here. */
   readonly follow: <T>(call: Promise<T>) => Promise<T | undefined>;
 }
 

@@ -15,7 +15,7 @@ export interface SharedLease extends VisitLease {
 }
 
 export interface SharedLeaseParts {
-  /** Follows a call that nobody waits for; undefined: it failed, and that was reported. */
+  /** Reports the failure of a call whose answer is not awaited here, and returns undefined then. */
   readonly follow: <T>(call: Promise<T>, url: string) => Promise<T | undefined>;
   /** What has to be there before the host may be leased again. */
   readonly before: () => Promise<void>;

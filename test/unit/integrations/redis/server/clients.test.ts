@@ -83,7 +83,7 @@ describe.each(CLIENTS)("a frontier over a client of %s", (_name, open, openClust
     let done = 0;
     for await (const lease of frontier) if (!(await lease.done()).late) done++;
     expect(done).toBe(203);
-    // A process that waits hears of what another one pushes; scripts are sent again where the server has lost them.
+    // A push by one process wakes another that waits. Scripts that the server has lost are sent again.
     const { Redis } = await import("ioredis");
     const own = new Redis(server.socket);
     const kept = await openRedisFrontier({ ...options, keepOpen: true });
