@@ -142,8 +142,9 @@ function isLoneCore(core: Core): core is Core & { sole: RuleState } {
 
 /** Makes the hosts of lone records among the next `count` to be handed out one by one, so that their cache misses overlap. @hot */
 export function openNext(core: Core, count: number): void {
-  if (!isLoneCore(core) || count < TOUCHED_MIN) return;
-  const room = leasesThatFit(core, count, LONE_BYTES);
+  const most = Math.min(count, core.limits.maxLeases - core.counters.leased);
+  if (!isLoneCore(core) || most < TOUCHED_MIN) return;
+  const room = leasesThatFit(core, most, LONE_BYTES);
   if (room > 0) openNextLones(core.scratch, core.hosts, core.sole.handle, room);
 }
 
