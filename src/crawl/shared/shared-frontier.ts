@@ -1,6 +1,6 @@
 /**
  * Room `src/crawl/shared`: a crawl over a frontier that is elsewhere, on which other processes may work too. Decides what this process
- * knows of it at once, and what it sends behind. Public entries only.
+ * knows of it at once, and what it sends later. Public entries only.
  */
 
 /**
@@ -219,7 +219,7 @@ export class SharedFrontier {
     await this.#readReport();
   }
 
-  /** The end of the crawl: everything is sent. After a fault what could not be sent is left. */
+  /** Ends the crawl: sends everything. After a fault it leaves what it could not send. */
   async end(isFault: boolean): Promise<void> {
     this.#isDiscarding = isFault;
     await (isFault ? this.settle() : this.flush());

@@ -10,14 +10,14 @@ type Facts = {
 
 /** Hosts that are remembered; more are forgotten, the oldest first. */
 const HOSTS_MAX = 10_000;
-/** What is older is read anew, for who asks next. */
+/** Older answers are read again for the next caller. */
 const FRESH_MS = 500;
 
 export interface SharedHosts {
   of(key: string): HostView;
   /** Reads hosts, before their leases are worked on. */
   read(keys: Iterable<string>): Promise<void>;
-  /** Resolves when what was set of a host is there. */
+  /** Resolves when all settings of a host have reached the frontier. */
   settled(key: string): Promise<void>;
 }
 
@@ -56,7 +56,7 @@ export function createSharedHosts(parts: SharedHostsParts): SharedHosts {
     const { writes } = host;
     await writes;
     const facts = await frontier.host(key).view();
-    // What was set meanwhile is newer.
+    // A setting made meanwhile is newer.
     if (host.writes === writes) Object.assign(host.facts, facts);
   };
   const write = (key: string, call: () => Promise<unknown>): void => {

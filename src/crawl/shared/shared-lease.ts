@@ -7,7 +7,7 @@
 import type { AsyncLease } from "../../index.ts";
 import type { VisitLease } from "../run/visit-context.ts";
 
-/** A lease of a visit, and what is still under way of it. */
+/** A lease of a visit, with its calls under way. */
 export interface SharedLease extends VisitLease {
   readonly deadlineMs: number;
   /** Resolves when everything that was called is done. */

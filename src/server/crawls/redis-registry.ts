@@ -183,7 +183,7 @@ class RedisRegistry implements CrawlRegistry {
     }
   }
 
-  /** The state of this moment; crawls follow it. */
+  /** Reads the current state; crawls take it over. */
   async #read(): Promise<State> {
     return this.#follow(await this.#service.state());
   }
