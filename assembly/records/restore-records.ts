@@ -14,6 +14,7 @@
  */
 import {
   HOST_LIVE_WORD,
+  HOST_LONE,
   HOST_QUEUES_WORD,
   QUEUE_NEXT_WORD,
   QUEUE_RULE_WORD,
@@ -175,6 +176,7 @@ export function restoreQueues(job: usize): void {
   const queues = <usize>get(job, RESTORE_QUEUES_WORD);
   const values = <usize>get(job, RESTORE_VALUES_WORD);
   const sizes = <usize>get(job, RESTORE_SIZES_WORD);
+  forgetAway(hosts, count);
   touchHosts(job, hosts, count);
   let row = <usize>get(job, RESTORE_ROWS_WORD);
   for (let i: u32 = 0; i < count; i++, row += RESTORE_ROW_BYTES) {
@@ -189,6 +191,11 @@ export function restoreQueues(job: usize): void {
     set(values, i, queue === 0 ? TABLE_SKIP : 0);
     set(sizes, i, queue === 0 ? 0 : bytes);
   }
+}
+
+/** What the index has of hosts that are not in memory is no handle: their rows are the owner's. */
+function forgetAway(hosts: usize, count: u32): void {
+  for (let i: u32 = 0; i < count; i++) if (get(hosts, i) >= <u32>HOST_LONE) set(hosts, i, 0);
 }
 
 /** So that the cache misses of many rows overlap. A host that is not there is read at address 0. */

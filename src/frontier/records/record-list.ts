@@ -24,6 +24,11 @@ export function createRecordList(): RecordList {
 
 /** Notes one more, with the key that it has now. */
 export function appendRecord(store: Store, noted: RecordList, record: number): void {
+  appendKey(noted, record, orderKeyOf(store, record));
+}
+
+/** Notes one more handle, with a key. */
+export function appendKey(noted: RecordList, handle: number, key: number): void {
   if (noted.count === noted.handles.length) {
     const handles = new Uint32Array(noted.count * 2);
     const keys = new Float64Array(noted.count * 2);
@@ -32,7 +37,7 @@ export function appendRecord(store: Store, noted: RecordList, record: number): v
     noted.handles = handles;
     noted.keys = keys;
   }
-  noted.handles[noted.count] = record;
-  noted.keys[noted.count] = orderKeyOf(store, record);
+  noted.handles[noted.count] = handle;
+  noted.keys[noted.count] = key;
   noted.count++;
 }

@@ -5,6 +5,9 @@
  *   wait     from the highest clock down: the hosts that are due last
  *   added    records pushed to hosts on disk: to pieces, once they take a quarter of the budget
  *
+ * Of those that come last, the ones behind all blocks go first, which are the newest; when there are few of them, others from before the blocks. So the
+ * blocks of a chain hardly overlap: a block that comes back brings hosts that are needed soon, and each host is written once on its way to a lease.
+ *
  *   I1  Which hosts are in memory decides nothing (spill-control.ts, I1).
  *   I2  A host that goes is what its entry holds: no lease, no group, all its records pending in the one queue that stands, or waits.
  *   I3  None goes while a sweep brings hosts under a new set of rules, since it walks their queues.
@@ -35,11 +38,12 @@ import {
   RECORD_FLAG_VOLATILE,
   RECORD_PENDING,
   recordFlags,
+  recordKey,
   recordState,
   isLone,
 } from "../../structures/records/record.ts";
 import { heldRecords, writePiece } from "../../structures/spill/added-records.ts";
-import { laneHeld, laneIsSpilled } from "../../structures/spill/block-chain.ts";
+import { farEnd, laneHeld, laneIsSpilled } from "../../structures/spill/block-chain.ts";
 import {
   bringFirstClocked,
   bringStanding,
@@ -68,6 +72,8 @@ import type { Spilling } from "./spill-state.ts";
 const RECORDS_MAX = 64;
 /** Hosts that are looked at for one block. */
 const LOOKS_PER_BLOCK = 2 * SPILL_RECORDS_MAX;
+/** So many hosts behind all blocks are worth a block of their own. */
+const NEW_LEAST = 128;
 /** What a host and its record take about, from which follows how many an eighth of the budget holds: these stay, of each kind. */
 const HOST_BYTES = 384;
 /** What an added record takes about. */
@@ -83,13 +89,33 @@ export function spillHosts(core: Core, spilling: Spilling): number {
   const { away } = spilling;
   if (core.sweep?.isDone === false) return 0;
   const keep = Math.max(Math.floor(spilling.budgetBytes / 8 / HOST_BYTES), spilling.blockLeast);
-  let count = spillAdded(away, spilling);
+  const count = spillAdded(away, spilling);
+  return count + spillFrom(core, away, { keep, least: spilling.blockLeast }, count);
+}
+
+/** The same of hosts that a recovery has let stand, of which none needs to stay. Throws what the tier throws. */
+export function spillRestoredHosts(core: Core, { away, spill, blockLeast }: Spilling): number {
+  let count = 0;
+  for (let place = 0; away.added > 0 && place < spill.blocks.length; place++) {
+    const block = spill.blocks[place] as number;
+    if (block === 0 || !holdsHosts(spill, block) || heldRecords(spill, block) < blockLeast)
+      continue;
+    const went = writePiece(spill, block);
+    away.added -= went;
+    count += went;
+  }
+  return count + spillFrom(core, away, { keep: 0, least: blockLeast }, 0);
+}
+
+/** At most a block of each kind; `before` records have gone already. */
+function spillFrom(core: Core, away: HostSpill, limits: Limits, before: number): number {
+  let count = 0;
   for (const { handle, policy, isGone } of core.rules) {
     if (isGone || !policy.isPolite || policy.groups.length > 0) continue;
-    count += spillStanding(core, away, handle, { keep, least: spilling.blockLeast });
-    if (count >= SPILL_RECORDS_MAX) return count;
+    count += spillStanding(core, away, handle, limits);
+    if (before + count >= SPILL_RECORDS_MAX) return count;
   }
-  return count + spillWaiting(core, away, { keep, least: spilling.blockLeast });
+  return count + spillWaiting(core, away, limits);
 }
 
 /** The time at which the first host on disk may go again; Infinity: none waits there. @hot */
@@ -203,15 +229,22 @@ function spillStanding(core: Core, away: HostSpill, ruleQueue: number, limits: L
   return 0;
 }
 
-/** From the highest turn down. */
+/** From the highest turn down: those behind all blocks, or when they are few, those before. */
 function gatherStanding(core: Core, lane: number, most: number): number[] {
   const { store } = core;
+  const behind = farEnd(store, lane);
   const cursor = createLaneCursor();
   laneOpen(store.region, lane, cursor, false);
-  const block = openGathering();
+  let block = openGathering();
+  let isBehind = true;
   for (let looks = Math.min(most, LOOKS_PER_BLOCK); looks > 0; looks--) {
     const item = laneStep(store.region, cursor);
     if (item === 0) break;
+    if (isBehind && recordKey(store, item) <= behind) {
+      if (block.queues.length >= NEW_LEAST) break;
+      block = openGathering();
+      isBehind = false;
+    }
     if (!mayStandAway(core, item)) continue;
     if (!take(core, block, item)) break;
   }
@@ -225,14 +258,21 @@ function mayStandAway(core: Core, item: number): boolean {
   return isLone(store, item) && hasShortLoneName(store, item);
 }
 
-/** A block of the hosts that are due last. */
+/** A block of the hosts that are due last: of those behind all blocks, or when they are few, of those before. */
 function spillWaiting(core: Core, away: HostSpill, { keep, least }: Limits): number {
   const { clocks, store } = core;
   const most = Math.min(clocks.lineCount + clocks.heap.count - keep, LOOKS_PER_BLOCK);
   if (most < least) return 0;
-  const block = openGathering();
+  const behind = farEnd(store, away.clockLane);
+  let block = openGathering();
+  let isBehind = true;
   for (const host of timelineLast(clocks, most)) {
-    const queue = waitingQueue(core, host);
+    if (isBehind && timelineKeyOf(clocks, host) <= behind) {
+      if (block.queues.length >= NEW_LEAST) break;
+      block = openGathering();
+      isBehind = false;
+    }
+    const queue = leavingQueue(core, host);
     if (queue !== 0 && !take(core, block, queue)) break;
   }
   const { queues } = block;
@@ -243,8 +283,8 @@ function spillWaiting(core: Core, away: HostSpill, { keep, least }: Limits): num
   return writeHosts(away, away.clockLane, queues);
 }
 
-/** The one queue in which a host that waits has its records, if it may leave; 0: it may not. */
-function waitingQueue(core: Core, host: number): number {
+/** The one queue in which a host has its records, if it may leave; 0: it may not. */
+export function leavingQueue(core: Core, host: number): number {
   const { store } = core;
   let queue = word(store, host, HOST_QUEUES_WORD);
   while (queue !== 0 && word(store, queue, QUEUE_PENDING_WORD) === 0) {

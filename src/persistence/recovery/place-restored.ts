@@ -32,6 +32,7 @@ import {
 import { seenFind } from "../../structures/seen/seen-set.ts";
 import { createRecordList, appendRecord } from "../../frontier/records/record-list.ts";
 import { eachLiveRecord } from "./live-records.ts";
+import { endRecoverySpill } from "./recovery-spill.ts";
 import { dueOfRestored, type Restoration } from "./restore-records.ts";
 import { closeRows } from "./restore-rows.ts";
 import { separateTurns } from "./restore-hosts.ts";
@@ -53,6 +54,7 @@ export function placeRestored(restoration: Restoration, nowMs: number): void {
   const { core } = restoration;
   const { counters, store } = core;
   closeRows(restoration);
+  endRecoverySpill(restoration);
   // No host stands anywhere yet, even where a spill has placed records: `settlePlacedHosts` comes below.
   if (!separateTurns(core)) restoration.isCorrected = true;
   const pending = createRecordList();

@@ -24,7 +24,8 @@ export async function recoverStandalone(
     ...{ place, path, profile, serial: STANDALONE_SERIAL, standalone: true },
     begin: (head) => {
       secret = Uint32Array.from(new Uint32Array(head.secret.slice().buffer));
-      restoration = createRestoration(options.make(secret), () => options.make(secret, true));
+      const { make } = options;
+      restoration = createRestoration(make(secret), () => make(secret, true), nowMs);
       replay = createReplay(restoration);
       return restoration;
     },

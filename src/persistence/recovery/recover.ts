@@ -275,9 +275,8 @@ class Run {
 
   #start(secret: Uint32Array): Restoration {
     this.#secret = secret;
-    this.#restoration = createRestoration(this.#options.make(secret), () =>
-      this.#options.make(secret, true),
-    );
+    const { make, nowMs } = this.#options;
+    this.#restoration = createRestoration(make(secret), () => make(secret, true), nowMs);
     this.#restoration.listener = this.#options.listener;
     this.#replay = createReplay(this.#restoration);
     return this.#restoration;

@@ -2,22 +2,38 @@
  * Recovery spill: keeps a recovery within the bound on memory while it reads, whatever the directory holds.
  *
  *   memory over its bound ─▶ pending records without a place: sorted, placed ─▶ lanes to disk, down to half of the bound
- *                                         an entry names one of them ─▶ back, out of its lane (restore-records.ts, I3)
+ *                                                                           └▶ hosts let stand ─▶ to disk likewise ─▶ the others stand nowhere again
+ *                                         an entry names one of them ─▶ back, out of its place (restore-records.ts, I3)
+ *                                         an entry or a row has a new record for a host on disk ─▶ beside the host's block, unread
  *
- *   I1  Only pending records are spilled: leased, waiting and failed ones stay in memory.
- *   I2  Memory exceeds its bound by at most one section or frame, and by the records that must stay.
+ *   I1  Only pending records are spilled: leased, waiting and failed ones stay in memory, and so do hosts that have any.
+ *   I2  Memory exceeds its bound by at most one section or frame, and by the records and hosts that must stay.
+ *   I3  Between two sections or frames no host in memory stands anywhere; one on disk is in the order of its turn, or of its clock.
  *
  * Rows of a snapshot come in the order of hashes, so the blocks of each spill overlap with those of earlier spills. When a lane is
  * worked off, it is merged from as many runs, with one block of each in memory.
  */
-import { spillDownTo } from "../../frontier/scheduling/spill-control.ts";
+import type { Core } from "../../frontier/core.ts";
+import { hostClock } from "../../frontier/politeness/host-clock.ts";
+import { needRoom } from "../../frontier/records/memory-reserve.ts";
 import { placeRecords } from "../../frontier/records/place-records.ts";
+import { appendKey, appendRecord, createRecordList } from "../../frontier/records/record-list.ts";
+import { settleHost, unsettleHost } from "../../frontier/scheduling/schedule.ts";
+import { spillDownTo } from "../../frontier/scheduling/spill-control.ts";
+import { leavingQueue, spillRestoredHosts } from "../../frontier/scheduling/spill-hosts.ts";
+import type { Spilling } from "../../frontier/scheduling/spill-state.ts";
+import {
+  HOST_TURN_DECIDED,
+  HOST_TURN_WORD,
+  hostNextBusy,
+  setHostFlag,
+} from "../../structures/hosts/host-table.ts";
 import { RECORD_PENDING, recordPlace, recordState } from "../../structures/records/record.ts";
 import { spillUsedBytes } from "../../structures/spill/lane-spill.ts";
-import { createRecordList, appendRecord } from "../../frontier/records/record-list.ts";
+import { float } from "../../structures/store.ts";
 import { eachLiveRecord } from "./live-records.ts";
 import type { Restoration } from "./restore-records.ts";
-import { sortApart } from "./sort-by-key.ts";
+import { sortApart, sortByKey } from "./sort-by-key.ts";
 
 /** Called after each section or frame. */
 export function spillDuringRecovery(restoration: Restoration): void {
@@ -36,6 +52,56 @@ export function spillDuringRecovery(restoration: Restoration): void {
   if (!areApart) restoration.isCorrected = true;
   placeRecords(core, handles);
   spillDownTo(core, budgetBytes / 2);
+  if (spillUsedBytes(spill) > budgetBytes / 2) spillHostsDownTo(restoration, spilling);
   // Where hosts, or records that must stay, take most of the memory, an early next check would be in vain.
   restoration.spillAt = spillUsedBytes(spill) + budgetBytes / 4;
+}
+
+/** All is read: what comes back from disk from now on stands where it belongs. */
+export function endRecoverySpill({ core }: Restoration): void {
+  if (core.spilling !== undefined) core.spilling.spill.onHosts = undefined;
+}
+
+/** Sends whole hosts to disk until memory is down to half of its bound. Never throws what the tier throws: what the disk refuses stays. */
+function spillHostsDownTo(restoration: Restoration, spilling: Spilling): void {
+  const { core } = restoration;
+  const { spill, budgetBytes } = spilling;
+  // Hosts that an entry names come back where they stood: they leave that place until all is read (I3).
+  spill.onHosts = (hosts) => {
+    for (const host of hosts) unsettleHost(core, host);
+  };
+  letStand(restoration);
+  try {
+    while (spillUsedBytes(spill) > budgetBytes / 2 && spillRestoredHosts(core, spilling) > 0);
+  } catch (error) {
+    spilling.failure = { error };
+  }
+  const { hosts } = core;
+  for (let host = hostNextBusy(hosts, 0); host !== 0; host = hostNextBusy(hosts, host)) {
+    unsettleHost(core, host);
+  }
+  restoration.host = 0; // it may have left
+}
+
+/** Lets all hosts stand that may leave, in their order: then each costs O(1). */
+function letStand({ core, nowMs }: Restoration): void {
+  const { hosts, store } = core;
+  const standing = createRecordList();
+  const waiting = createRecordList();
+  for (let host = hostNextBusy(hosts, 0); host !== 0; host = hostNextBusy(hosts, host)) {
+    if (leavingQueue(core, host) === 0) continue;
+    const clockMs = hostClock(core, host);
+    if (clockMs > nowMs) appendKey(waiting, host, clockMs);
+    else appendKey(standing, host, float(store, host, HOST_TURN_WORD));
+  }
+  for (const list of [standing, waiting]) {
+    for (const host of sortByKey(list, [])) standAlone(core, host, nowMs);
+  }
+}
+
+/** A host that was pushed before the process ended had its first turn decided then. */
+function standAlone(core: Core, host: number, nowMs: number): void {
+  needRoom(core);
+  setHostFlag(core.store, host, HOST_TURN_DECIDED, true);
+  settleHost(core, host, nowMs);
 }

@@ -6,7 +6,8 @@
  *                                                                  waiting: heap · failed: lane · leased: pending
  *
  *   I1  Until it is placed, a record keeps its due time in its link words, which nothing else uses meanwhile.
- *   I3  A record for which memory had no room is in its lane, or on disk, until an entry names it (recovery-spill.ts).
+ *   I3  A record for which memory had no room is in its lane, or on disk, alone or with its host, until an entry names it
+ *       (recovery-spill.ts).
  *   I2  Keys are unique, so they alone decide the order of the ranks: records inserted in order cost O(1) each.
  */
 import { memoryFull } from "../../base/errors.ts";
@@ -14,18 +15,23 @@ import { type Core, createRule, ruleOfId, type RuleState } from "../../frontier/
 import { sharesAdd } from "../../frontier/scheduling/rule-shares.ts";
 import { unplaceRecord } from "../../frontier/records/place-records.ts";
 import { recordOfValue, recordNamed } from "../../frontier/scheduling/spill-control.ts";
+import { addToSpilled, guestQueueOf, takesRecord } from "../../frontier/scheduling/spill-hosts.ts";
 import { keepRecord } from "../../frontier/records/transitions.ts";
 import { queueOf } from "../../structures/hosts/host-queue.ts";
 import {
   HOST_ADMITTED_WORD,
   HOST_KEPT,
   hostFind,
+  hostLook,
+  isSpilledHost,
   ruleQueueCreate,
   setHostFlag,
 } from "../../structures/hosts/host-table.ts";
 import {
   RECORD_FLAG_NO_IDENTITY,
+  RECORD_PENDING,
   blobCreate,
+  parentRetain,
   recordCreate,
   recordFlags,
   recordPlace,
@@ -52,7 +58,7 @@ import {
   namedRecord,
   type Names,
 } from "../journal/nameless-records.ts";
-import { restoreState } from "../../frontier/records/ledger.ts";
+import { bookPlace, restoreState } from "../../frontier/records/ledger.ts";
 
 /** Where a frame is. */
 export interface FramePlace {
@@ -65,6 +71,8 @@ export interface Restoration {
   names: Names;
   /** Creates an empty core, for a frontier that was cleared. */
   readonly remake: () => Core;
+  /** The time of the opening. */
+  readonly nowMs: number;
   /** Ids of rules by the index under which they were written. */
   ruleIds: readonly string[];
   /** The same rules by index, filled as they are needed. */
@@ -107,9 +115,9 @@ export interface Restoration {
   host: number;
 }
 
-export function createRestoration(core: Core, remake: () => Core): Restoration {
+export function createRestoration(core: Core, remake: () => Core, nowMs: number): Restoration {
   return {
-    ...{ remake, core, names: createNames(core), ruleIds: [], rules: [], notes: new Map() },
+    ...{ remake, core, nowMs, names: createNames(core), ruleIds: [], rules: [], notes: new Map() },
     gone: goneOf(core),
     joined: new Set(),
     notedAt: new Map(),
@@ -215,17 +223,61 @@ export function restoredRecord(
 export function restoreRecord(restoration: Restoration, from: RestoredRecord): boolean {
   const { core, names } = restoration;
   const { store } = core;
+  const rule = ruleOfIndex(restoration, from.rule);
+  if (core.hosts.spilled > 0 && restoreAway(restoration, from, rule)) return !from.isMoved;
   const isNameless = (from.flags & RECORD_FLAG_NO_IDENTITY) !== 0;
   const host = hostOfHash(restoration, from.hostLo, from.hostHi);
   // Before anything is dropped: the identity would go on pointing to it.
   if (host === 0) return false;
   const before = restoredRecord(restoration, isNameless, from.lo, from.hi);
   if (before !== 0) dropRestored(restoration, before);
-  const rule = ruleOfIndex(restoration, from.rule);
-  const { draft } = core;
+  const record = makeRecord(restoration, from, queueOf(core.hosts, host, rule.handle));
+  store.region.views.f64[record] = from.due; // I1
+  keepRecord(core, record, host);
+  if (from.hostAdmitted >= 0) {
+    setWord(store, host, HOST_ADMITTED_WORD, from.hostAdmitted);
+    setHostFlag(store, host, HOST_KEPT, true); // as spending a budget does
+  }
+  if (isNameless) keepName(names, record);
+  else if (!seenSet(core.seen, from.lo, from.hi, record)) throw memoryFull();
+  return (before !== 0) === from.isMoved;
+}
+
+/**
+ * Adds a new pending record to its host on disk, where it waits with the host's block, which is not read (structures/spill/added-records.ts). False,
+ * with nothing changed: the host is in memory, or must come back for this record.
+ */
+function restoreAway(restoration: Restoration, from: RestoredRecord, rule: RuleState): boolean {
+  const { core } = restoration;
+  const { handle: ruleQueue, isGone, policy } = rule;
+  const { hostLo, hostHi, priority } = from;
+  const value = hostLook(core.hosts, hostLo, hostHi);
+  if (!isSpilledHost(value) || from.state !== RECORD_PENDING || from.isAgain) return false;
+  if ((from.flags & RECORD_FLAG_NO_IDENTITY) !== 0 || from.isMoved || from.hostAdmitted >= 0) {
+    return false;
+  }
+  if (isGone || !policy.isPolite || policy.groups.length > 0) return false;
+  if (!takesRecord(core, { value, ruleQueue, priority })) return false;
+  if (restoredRecord(restoration, false, from.lo, from.hi) !== 0) return false;
+  const host = { name: NO_NAME, lo: hostLo, hi: hostHi };
+  const record = makeRecord(restoration, from, guestQueueOf(core, host, ruleQueue));
+  const { parent } = core.draft;
+  if (parent !== 0) parentRetain(core.store, parent);
+  bookPlace(core, record, 1);
+  const place = addToSpilled(core, value, record, from.depth);
+  if (!seenSet(core.seen, from.lo, from.hi, place)) throw memoryFull();
+  return true;
+}
+
+/** A guest lends a record its rule and its host's hash alone. */
+const NO_NAME = new Uint8Array(0);
+
+/** Makes the record in a queue; it stands nowhere. Throws MEMORY_FULL. @hot */
+function makeRecord(restoration: Restoration, from: RestoredRecord, queue: number): number {
+  const { draft, store } = restoration.core;
   draft.flags = from.flags;
   draft.priority = from.priority;
-  draft.queue = queueOf(core.hosts, host, rule.handle);
+  draft.queue = queue;
   draft.lo = from.lo;
   draft.hi = from.hi;
   draft.depth = from.depth;
@@ -235,7 +287,7 @@ export function restoreRecord(restoration: Restoration, from: RestoredRecord): b
   draft.textLength = from.textLength;
   const record = draft.queue === 0 ? 0 : recordCreate(store, draft);
   if (record === 0 || (from.blob !== undefined && draft.blob === 0)) throw memoryFull();
-  const { u32, f64 } = store.region.views;
+  const { u32 } = store.region.views;
   const to = recordTextOffset(store, record) >>> 2;
   const words = (from.textLength + 3) >>> 2;
   const { text, textAt } = from;
@@ -247,15 +299,7 @@ export function restoreRecord(restoration: Restoration, from: RestoredRecord): b
   setRecordAttempt(store, record, from.attempt);
   setRecordDeliveries(store, record, from.deliveries);
   setRecordKey(store, record, from.key);
-  f64[record] = from.due; // I1
-  keepRecord(core, record, host);
-  if (from.hostAdmitted >= 0) {
-    setWord(store, host, HOST_ADMITTED_WORD, from.hostAdmitted);
-    setHostFlag(store, host, HOST_KEPT, true); // as spending a budget does
-  }
-  if (isNameless) keepName(names, record);
-  else if (!seenSet(core.seen, from.lo, from.hi, record)) throw memoryFull();
-  return (before !== 0) === from.isMoved;
+  return record;
 }
 
 /** Drops everything but the notes, and of the notes the one about requests that another program made. */

@@ -30,7 +30,7 @@ export function sortApart(
  * Returns the handles in ascending order of their keys, and notes in `same` those whose key is that of another one. May overwrite the
  * input's arrays.
  */
-function sortByKey({ handles, keys, count }: RecordList, same: number[]): Uint32Array {
+export function sortByKey({ handles, keys, count }: RecordList, same: number[]): Uint32Array {
   if (count < SMALL) return sortFew({ handles, keys, count }, same);
   let low = Number.POSITIVE_INFINITY;
   let high = Number.NEGATIVE_INFINITY;
