@@ -127,6 +127,7 @@ function spillRanksDownTo(
   const from: ColdEnd = policy.isLifo ? "bottom" : "inside";
   let lane = ranksWorst(store.arena, root);
   for (; lane !== 0; lane = ranksHigher(store.arena, root, lane)) {
+    if (laneHeld(store, lane) < blockLeast) continue;
     for (let went = 1; went > 0; ) {
       if (spillUsedBytes(spill) <= targetBytes) return true;
       went = spillLane(spill, lane, { from, most: SPILL_RECORDS_MAX, least: blockLeast });

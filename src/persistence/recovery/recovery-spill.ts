@@ -7,7 +7,7 @@
  *                                         an entry or a row has a new record for a host on disk ─▶ beside the host's block, unread
  *
  *   I1  Only pending records are spilled: leased, waiting and failed ones stay in memory, and so do hosts that have any.
- *   I2  Memory exceeds its bound by at most one section or frame, and by the records and hosts that must stay.
+ *   I2  Memory exceeds its bound by at most a section or what some entries bring back, and by the records and hosts that must stay.
  *   I3  Between two sections or frames no host in memory stands anywhere; one on disk is in the order of its turn, or of its clock.
  *
  * Rows of a snapshot come in the order of hashes, so the blocks of each spill overlap with those of earlier spills. When a lane is
@@ -35,7 +35,7 @@ import { eachLiveRecord } from "./live-records.ts";
 import type { Restoration } from "./restore-records.ts";
 import { sortApart, sortByKey } from "./sort-by-key.ts";
 
-/** Called after each section or frame. */
+/** Called after each section or frame, and within frames of many entries, while no row is collected. */
 export function spillDuringRecovery(restoration: Restoration): void {
   const { core, names } = restoration;
   const { spilling, store } = core;

@@ -9,6 +9,7 @@
 import { memoryFull } from "../../base/errors.ts";
 import { collected, collectEntries, makeEntries, openEntries } from "./restore-rows.ts";
 import { RESTORE_ROWS_MAX } from "../../structures/records/restore-batch.ts";
+import { spillDuringRecovery } from "./recovery-spill.ts";
 import { bytesOf, double, named, type Replay, take, takeBytes } from "./entry-reader.ts";
 import {
   checkBlob,
@@ -117,6 +118,9 @@ import {
   rowOfLog,
 } from "../../frontier/records/ledger.ts";
 
+/** Entries after which memory is looked at, within a frame. */
+const ENTRIES_PER_LOOK = 64;
+
 /** Applies the entries between two words of a segment. */
 export function replayFrame(replay: Replay, words: Uint32Array, at: number, end: number): void {
   replay.words = words;
@@ -134,6 +138,10 @@ export function replayFrame(replay: Replay, words: Uint32Array, at: number, end:
     if (kind !== JOURNAL_PARENT && kind !== JOURNAL_HOST_MADE) makeCollected(replay);
     replay.entries++;
     applyEntry(replay);
+    // What entries bring back from disk may be more than memory is meant for; a parent, or a host made, has rows behind it.
+    if (replay.entries % ENTRIES_PER_LOOK === 0 && collected(restoration) === 0) {
+      spillDuringRecovery(restoration);
+    }
     if (kind === JOURNAL_CLEARED && isBatched) isBatched = openEntries(restoration, words, at, end);
   }
   makeCollected(replay);
