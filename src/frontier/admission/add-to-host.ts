@@ -3,6 +3,7 @@
  *
  *   rows of a batch ─▶ hosts on disk that cannot take theirs come back, before anything is marked
  *                  └─▶ the others: record of a guest, counted and logged ─▶ added to the block of its host
+ *   a row by itself ─▶ the same, once it is let in (admit-rows.ts)
  *
  *   I1  A host that may go stands by its best priority and its turn, one that waits by its clock: what is added changes neither.
  *   I2  While a record is counted, logged and reported, it stands under the guest: a host with the name and the hash of its own.
@@ -12,6 +13,8 @@ import { hostFind, hostLook, isSpilledHost } from "../../structures/hosts/host-t
 import {
   parentRetain,
   recordCreate,
+  recordDepth,
+  recordParent,
   recordTextOffset,
   recordUnmake,
 } from "../../structures/records/record.ts";
@@ -66,18 +69,59 @@ const SHORT_NAME_BYTES = 512;
 
 /** Whether the host of a row, on disk, takes its record where it is. */
 function mayStay(core: Core, intake: BatchAdmission, row: number, value: number): boolean {
-  const { handle: ruleQueue, policy } = ruleOfRow(core, intake.rowRules, row);
-  if (!policy.isPolite || policy.groups.length > 0) return false;
-  if (rowHost(intake.rows, row).length > SHORT_NAME_BYTES) return false;
-  const priority = effectivePriority(policy, undefined, intake.depth);
-  return takesRecord(core, { value, ruleQueue, priority });
+  const rule = ruleOfRow(core, intake.rowRules, row);
+  const priority = effectivePriority(rule.policy, undefined, intake.depth);
+  return takesRow(core, { rows: intake.rows, row, rule }, value, priority);
 }
 
-/** A new row, whose identity the table has claimed at `slot` and whose draft is filled but for its queue. */
-interface AddedRow {
+/** A row and the rule that takes it. */
+interface RuledRow {
   readonly rows: Rows;
   readonly row: number;
   readonly rule: RuleState;
+}
+
+function takesRow(
+  core: Core,
+  { rows, row, rule }: RuledRow,
+  value: number,
+  priority: number,
+): boolean {
+  const { handle: ruleQueue, policy } = rule;
+  if (!policy.isPolite || policy.groups.length > 0) return false;
+  if (rowHost(rows, row).length > SHORT_NAME_BYTES) return false;
+  return takesRecord(core, { value, ruleQueue, priority });
+}
+
+/**
+ * What the index has of the host of a row, on disk, if it takes a pending record of this priority where it lies; 0: it does not, or is in
+ * memory, or unknown.
+ */
+export function awayHostOf(core: Core, ruled: RuledRow, priority: number): number {
+  const { hosts } = core;
+  if (hosts.spilled === 0 || ruled.rule.policy.by !== "host") return 0;
+  const { lo, hi } = hostHash(core, ruled.rows, ruled.row);
+  const value = hostLook(hosts, lo, hi);
+  return isSpilledHost(value) && takesRow(core, ruled, value, priority) ? value : 0;
+}
+
+/** The queue of a guest with the name of a row's host, under its rule. */
+export function guestOfRow(core: Core, { rows, row, rule }: RuledRow): number {
+  const name = rowHost(rows, row);
+  return guestQueueOf(core, { name, ...hostHash(core, rows, row) }, rule.handle);
+}
+
+/** Counts and logs a record of a guest, and adds it to the host whose value in the index this is; what the seen-set holds for it from now on. */
+export function enterAway(core: Core, value: number, record: number): number {
+  const parent = recordParent(core.store, record);
+  if (parent !== 0) parentRetain(core.store, parent);
+  admitAdded(core, record);
+  logAdmitted(core, record);
+  return addToSpilled(core, value, record, recordDepth(core.store, record));
+}
+
+/** A new row, whose identity the table has claimed at `slot` and whose draft is filled but for its queue. */
+interface AddedRow extends RuledRow {
   readonly epoch: string;
   readonly slot: number;
   /** What the index has of its host. */
@@ -87,9 +131,8 @@ interface AddedRow {
 /** Adds the record of a new row to its host on disk, which takes it (`readyHosts`); false, with nothing changed: memory is exhausted. */
 export function addRow(core: Core, added: AddedRow): boolean {
   const { draft, scratch, store } = core;
-  const { rows, row, rule, epoch, slot, value } = added;
-  const name = rowHost(rows, row);
-  draft.queue = guestQueueOf(core, { name, ...hostHash(core, rows, row) }, rule.handle);
+  const { epoch, slot, value } = added;
+  draft.queue = guestOfRow(core, added);
   const record = draft.queue === 0 ? 0 : recordCreate(store, draft);
   const isReady = record !== 0 && hasRoom(core);
   const joined = isReady ? joinEpoch(core, epoch, draft.lo, draft.hi) : undefined;
@@ -101,10 +144,7 @@ export function addRow(core: Core, added: AddedRow): boolean {
   bookSeen(core, 1);
   scratchCopy(scratch, recordTextOffset(store, record), draft.textOffset, draft.textLength);
   scratchCopyAll(scratch); // the log and a listener read the URL, under the guest
-  if (draft.parent !== 0) parentRetain(store, draft.parent);
-  admitAdded(core, record);
-  logAdmitted(core, record);
-  setWordAt(store, slot >> 2, addToSpilled(core, value, record, draft.depth));
+  setWordAt(store, slot >> 2, enterAway(core, value, record));
   return true;
 }
 

@@ -39,6 +39,7 @@ import {
   ruleOfRow,
   setRowText,
 } from "./admission-input.ts";
+import { awayHostOf, enterAway, guestOfRow } from "./add-to-host.ts";
 import { type Candidate, decide, findUnit, type Unit } from "./decide.ts";
 import { PERIOD_NEVER } from "../epochs/adaptive-period.ts";
 import { FOREVER, isRecrawled, UNDATED_MS } from "../epochs/epoch-policy.ts";
@@ -51,7 +52,7 @@ import { sightIdentity } from "./sighting.ts";
 import { placeOfValue, tryBehind } from "../scheduling/spill-control.ts";
 import { isFinishedValue } from "../records/finished-word.ts";
 import { admitRecord, keepRecord, requeueRecord, logAdmitted } from "../records/transitions.ts";
-import { VERDICT_DEFERRED, VERDICT_FULL_MEMORY } from "./verdicts.ts";
+import { VERDICT_ACCEPTED, VERDICT_DEFERRED, VERDICT_FULL_MEMORY } from "./verdicts.ts";
 import { bookSeen, bookVerdict } from "../records/ledger.ts";
 
 /** What a plain URL holds beyond itself. */
@@ -115,14 +116,31 @@ function admitRow(core: Core, intake: BatchAdmission, candidate: Candidate): num
   }
   if (code > VERDICT_DEFERRED) return code;
   const rule = candidate.rule as RuleState;
+  const away = awayOf(core, candidate, rule, code);
+  if (away !== 0) {
+    const making = { intake, candidate, rule, host: 0, away, ...hashOf(core, candidate) };
+    return makeRecord(core, making) ? code : VERDICT_FULL_MEMORY;
+  }
   const unit = candidate.unit ?? findUnit(core, rule.policy, candidate);
   const { joined } = core.hosts;
   if (admission.hostKey !== undefined) core.hasOwnUnits = true;
   const host = unit.host || joinUnit(core, candidate, unit.name);
   if (host === 0) return VERDICT_FULL_MEMORY;
-  const isMade = makeRecord(core, { intake, candidate, rule, host, ...hashOf(core, candidate) });
+  const making = { intake, candidate, rule, host, away: 0, ...hashOf(core, candidate) };
+  const isMade = makeRecord(core, making);
   if (!isMade) hostUnmake(core.hosts, host, joined);
   return isMade ? code : VERDICT_FULL_MEMORY;
+}
+
+/** What the index has of the host on disk that takes the record of a candidate, plain and new, where it lies; 0: it needs its host in memory. */
+function awayOf(core: Core, candidate: Candidate, rule: RuleState, code: number): number {
+  const { admission, known, row, rows, unit } = candidate;
+  const { depth, hostKey, isVolatile, priority } = admission;
+  if (core.hosts.spilled === 0 || code !== VERDICT_ACCEPTED || known !== 0) return 0;
+  if (hostKey !== undefined || unit !== undefined || isVolatile) return 0;
+  if (admission.dedup === "skip" || isBudgeted(rule.policy)) return 0;
+  const place = effectivePriority(rule.policy, priority, depth);
+  return awayHostOf(core, { rows, row, rule }, place);
 }
 
 /** What the seen-set holds; −1: memory has no room. Who may come again, or beside itself, is looked at in memory. */
@@ -155,14 +173,16 @@ interface Making {
   intake: BatchAdmission;
   candidate: Candidate;
   rule: RuleState;
+  /** In memory; 0: on disk, and `away` is what the index has of it. */
   host: number;
+  away: number;
   lo: number;
   hi: number;
 }
 
 /** Makes the record of a candidate that was let in; false, with nothing changed: memory is exhausted. */
 function makeRecord(core: Core, making: Making): boolean {
-  const { candidate, host, intake, rule, lo, hi } = making;
+  const { away, candidate, host, intake, rule, lo, hi } = making;
   const { admission, isAgain, known, row, rows } = candidate;
   const { policy } = rule;
   const { draft, scratch, store } = core;
@@ -171,7 +191,8 @@ function makeRecord(core: Core, making: Making): boolean {
   draft.flags = flagsOf(admission, isOwner) | (rowIsHttps(rows, row) ? RECORD_FLAG_HTTPS : 0);
   draft.priority = effectivePriority(policy, admission.priority, admission.depth);
   const { queuesMade } = core.hosts;
-  draft.queue = queueOf(core.hosts, host, rule.handle);
+  draft.queue =
+    away === 0 ? queueOf(core.hosts, host, rule.handle) : guestOfRow(core, { rows, row, rule });
   draft.lo = lo;
   draft.hi = hi;
   draft.depth = admission.depth;
@@ -188,6 +209,7 @@ function makeRecord(core: Core, making: Making): boolean {
   }
   scratchCopy(scratch, recordTextOffset(store, record), draft.textOffset, draft.textLength);
   scratchCopyAll(scratch);
+  if (away !== 0) return seenSet(core.seen, lo, hi, enterAway(core, away, record));
   if (admission.isVolatile) core.volatileData.set(record, admission.volatileData);
   keepRecord(core, record, host);
   if (isBudgeted(policy)) spendBudget(core, host);
