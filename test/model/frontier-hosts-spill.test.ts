@@ -2,11 +2,12 @@
  * Hosts on disk (docs/decisions/0018): a frontier of many hosts in which any of them may be on disk at any step, against one that keeps all
  * in memory. Every lease, answer and report is the same. Broken copies of what decides who comes back are caught. `SEED=` repeats a run.
  */
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { createVirtualClock } from "../../src/base/clock.ts";
 import { createRandom, type Random } from "../../src/base/random.ts";
 import type { Core } from "../../src/frontier/core.ts";
 import type { Spilling } from "../../src/frontier/scheduling/spill-state.ts";
+import type { RequestInput } from "../../src/index.ts";
 import { LocalFrontier } from "../../src/engine/api/local-frontier.ts";
 import { normalizeOptions } from "../../src/engine/options/normalize-options.ts";
 import { coreOf, verifyFrontier } from "../../src/engine/api/verify-frontier.ts";
@@ -59,11 +60,19 @@ type Call = (side: Side) => unknown;
 function nextCall(random: Random, leases: number): Call {
   const host = (): string => `http://h${random.below(HOSTS)}.test`;
   const urls = Array.from({ length: 1 + random.below(12) }, () => `${host()}/${random.below(40)}`);
+  // More than a URL: such rows are decided one by one.
+  const requests = urls.map(
+    (url): RequestInput => ({
+      ...{ url, priority: random.below(4) === 0 ? 1 : -random.below(3), depth: random.below(3) },
+      ...(random.below(3) === 0 ? { data: { at: random.below(9) } } : {}),
+      ...(random.below(9) === 0 ? { dedup: "skip" as const } : {}),
+    }),
+  );
   const priority = random.below(3) - 1;
   const one = random.below(Math.max(leases, 1));
   const by = random.below(20);
   const key = `h${random.below(HOSTS)}.test`;
-  switch (random.below(16)) {
+  switch (random.below(18)) {
     case 0:
     case 1:
     case 2:
@@ -73,6 +82,8 @@ function nextCall(random: Random, leases: number): Call {
       return ({ frontier }) => frontier.pushMany(urls, { priority });
     case 5:
       return ({ frontier }) => frontier.push({ url: urls[0] as string, priority, depth: by });
+    case 15:
+      return ({ frontier }) => frontier.pushMany(requests);
     case 6:
       return ({ frontier }) => frontier.nextDueAt() === undefined;
     case 7:
@@ -95,10 +106,43 @@ function nextCall(random: Random, leases: number): Call {
       return ({ frontier, leases: all }) => {
         const got = frontier.pollMany(1 + by);
         all.push(...got);
-        return got.map(({ url, depth, attempt }) => [url, depth, attempt]);
+        return got.map(({ url, depth, attempt, data, parent }) => [
+          url,
+          depth,
+          attempt,
+          data,
+          parent,
+        ]);
       };
   }
 }
+
+it("takes a request that is more than a URL to its host on disk without reading that", async () => {
+  const { frontier, clock } = open({ defaults: { politeness: { delayMs: 1, perHost: 1 } } }, true);
+  const urls = Array.from({ length: 200 }, (_, at) => `http://h${at}.test/`);
+  frontier.pushMany(urls);
+  const core = coreOf(frontier);
+  const { spilled } = core.hosts;
+  expect(spilled).toBeGreaterThan(100);
+  const requests = urls.map((url) => ({ url: `${url}more`, priority: -1, data: { url } }));
+  const read = vi.spyOn((core.spilling as Spilling).spill.tier, "read");
+  expect(frontier.pushMany(requests).accepted).toBe(200);
+  expect(read).not.toHaveBeenCalled();
+  read.mockRestore();
+  verifyFrontier(frontier as never);
+  const met = new Map<string, unknown>();
+  for (let rest = 400; rest > 0; ) {
+    const leases = frontier.pollMany(50);
+    for (const lease of leases) {
+      met.set(lease.url, lease.data);
+      lease.done();
+    }
+    rest -= leases.length;
+    clock.advance(1);
+  }
+  for (const { url, data } of requests) expect(met.get(url)).toEqual(data);
+  await frontier.close();
+}, 60_000);
 
 function look(core: Core, met: Met): void {
   const { away } = core.spilling as Spilling;
