@@ -50,7 +50,7 @@ import { DiskTiers } from "./disk-tiers.ts";
 import { isSerializable } from "../../base/serializable.ts";
 import type { Resumed, Rule } from "../types/frontier-types.ts";
 import { restoreScrapyDigests } from "../intake/scrapy-digests.ts";
-import { raiseCounters, setRejected, setSeen } from "../../frontier/records/ledger.ts";
+import { raiseCounters, setRejected } from "../../frontier/records/ledger.ts";
 
 /** Segments that a start reads behind a snapshot are this many at most, where each is a small part of `snapshots.everyBytes`. */
 const SEGMENTS_MAX = 64;
@@ -269,8 +269,6 @@ function applyNotes(
   const { duplicate, expired, full, lateResults, pushed } = said;
   raiseCounters(core, { duplicate, expired, full, lateResults, pushed });
   setRejected(core, said.rejected);
-  // A cold tier that was not merged yet holds some identities twice: it can not count them.
-  if (core.seen.mode === "tiered") setSeen(core, said.seen ?? core.counters.seen);
   core.leaseSequence = Math.max(
     core.leaseSequence,
     Math.min(said.leaseSequence, TURN_BELIEVED_MAX),
@@ -297,7 +295,6 @@ interface StoredCounters {
   readonly expired: number;
   readonly leaseSequence: number;
   readonly joined: number;
-  readonly seen?: number;
   /** The pass of the rule that was served last. */
   readonly current?: number;
   readonly rejected: Record<string, number>;

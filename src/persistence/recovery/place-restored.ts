@@ -83,8 +83,8 @@ export function placeRestored(restoration: Restoration, nowMs: number): void {
   if (restoration.isAlone) restoration.volatileLive = restOf(counters);
   restoration.volatileLive = Math.max(restoration.volatileLive, 0);
   bookGone(core, restoration.volatileLive); // volatile records are gone with the process
-  // A filter cannot count its members: the counted admissions are used.
-  if (core.seen.bloom === undefined) setSeen(core, core.seen.count);
+  // A filter cannot count its members, and a cold tier that was not merged yet holds some twice: the counted admissions are used.
+  if (core.seen.mode === "exact") setSeen(core, core.seen.count);
   else core.seen.count = counters.seen;
   if (core.rules.some((rule) => rule.isGone && rule !== core.none))
     installRules(core, core, core.version, nowMs);

@@ -56,6 +56,7 @@ import {
 import {
   bookEntry,
   bookForgotten,
+  bookSeen,
   endGeneration,
   LEDGER,
   setSeen,
@@ -135,6 +136,7 @@ export function applyDisowned(replay: Replay): void {
   const record = restoredRecord(restoration, false, lo, hi);
   restoration.listener?.onForgotten(lo, hi);
   seenRemove(core.seen, lo, hi);
+  bookSeen(core, -1);
   restoration.hasForgotten = true;
   if (record === 0) return; // earlier versions named volatile records here
   const flags = recordFlags(core.store, record) | RECORD_FLAG_NO_IDENTITY;
@@ -157,6 +159,7 @@ export function applyUnseen(replay: Replay): void {
   if (record !== 0) dropRestored(restoration, record);
   restoration.listener?.onForgotten(lo, hi);
   seenRemove(core.seen, lo, hi);
+  bookSeen(core, -1);
   restoration.hasForgotten = true;
   if (was === JOURNAL_WAS_DONE) bookForgotten(core, 1);
   else if (was !== JOURNAL_WAS_REMOVED) bookEntry(core, LEDGER.forget, RECORD_FAILED);
