@@ -40,6 +40,7 @@ export const LONG_TESTS = [
     files: [
       "test/server/given-frontier.test.ts",
       "test/server/meanings.test.ts",
+      "test/server/reference.test.ts",
       "test/server/http.test.ts",
       "test/server/page.test.ts",
       "test/server/nodes.test.ts",
