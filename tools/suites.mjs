@@ -136,6 +136,7 @@ export const LONG_TESTS = [
   {
     what: "Crawlee's own crawlers and queues on our frontier",
     files: [
+      "test/crawlee/as-crawlee.test.ts",
       "test/crawlee/crawlers.test.ts",
       "test/crawlee/redis.test.ts",
       "test/crawlee/request-instances.test.ts",
