@@ -40,6 +40,7 @@ export const LONG_TESTS = [
     files: [
       "test/server/given-frontier.test.ts",
       "test/server/meanings.test.ts",
+      "test/server/reference.test.ts",
       "test/server/http.test.ts",
       "test/server/page.test.ts",
       "test/server/nodes.test.ts",
@@ -135,6 +136,7 @@ export const LONG_TESTS = [
   {
     what: "Crawlee's own crawlers and queues on our frontier",
     files: [
+      "test/crawlee/as-crawlee.test.ts",
       "test/crawlee/crawlers.test.ts",
       "test/crawlee/redis.test.ts",
       "test/crawlee/request-instances.test.ts",

@@ -185,7 +185,7 @@ function createNode(settings: ServeSettings, registry: CrawlRegistry, clock: Clo
       deleteCrawl: (id) => registry.delete(id),
       setDelayDefault: (seconds) => registry.setDelayDefault(seconds),
       isActive: () => registry.isActive(),
-      setActive: (state) => registry.setActive(state),
+      setActive: (state, servers) => registry.setActive(state, servers),
       setLogLevel: () => undefined, // faults alone are reported
       isClosing: () => node.isClosing,
       nodes: () => registry.nodes(),

@@ -161,6 +161,31 @@ describe("OutriderStorage", () => {
     expect(await heads()).toBe("31");
   });
 
+  it("returns requests whose locks expired to their places, or to the front where a prolongation asked for it", async () => {
+    const clock = createVirtualClock(1e12);
+    const client = await openClient(makeStorage({ frontier: { clock } }));
+    for (const at of [1, 2, 3])
+      await client.addRequest({ url: `http://a.test/${at}`, uniqueKey: `${at}` });
+    const lock = async (): Promise<string> =>
+      (await client.listAndLockHead({ lockSecs: 10 })).items
+        .map(({ uniqueKey }) => uniqueKey)
+        .join("");
+    const { items } = await client.listAndLockHead({ lockSecs: 10 });
+    const third = items[2]?.id as string;
+    clock.advance(1_000);
+    await client.prolongRequestLock(third, { lockSecs: 10, forefront: true });
+    clock.advance(9_001);
+    expect(await lock()).toBe("12");
+    clock.advance(10_001);
+    expect(await lock()).toBe("312");
+    const second = items[1]?.id as string;
+    await client.prolongRequestLock(second, { lockSecs: 1, forefront: true });
+    await client.deleteRequestLock(items[0]?.id as string, { forefront: true });
+    await client.deleteRequestLock(second);
+    clock.advance(20_000);
+    expect(await lock()).toBe("123");
+  });
+
   it("counts and keeps requests that are added, updated and deleted", async () => {
     const client = await openClient();
     const counts = async (): Promise<unknown[]> => {

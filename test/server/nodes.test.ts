@@ -130,6 +130,25 @@ describe("three servers on one Redis", () => {
     expect((await third.get(one)).sort()).toEqual(["http://a.com/1", "http://c.com/2"]);
   });
 
+  it("pause one of them alone where it is asked for, until all are set again", async () => {
+    const { clients } = await startNodes();
+    const [first, second, third] = clients;
+    await first.put(found("http://a.com/1", MINE));
+    const states = (): Promise<unknown[]> =>
+      Promise.all(clients.map((client) => client.call("GetActive", { local: true })));
+    await first.call("SetActive", { state: false, local: true });
+    expect(await states()).toEqual([{ state: false }, { state: true }, { state: true }]);
+    expect(await first.get(MINE)).toEqual([]);
+    expect(await second.get(MINE)).toEqual(["http://a.com/1"]);
+    await third.call("SetActive", { state: true });
+    expect(await states()).toEqual(Array(3).fill({ state: true }));
+    await third.call("SetActive", { state: false });
+    await first.call("SetActive", { state: true, local: true });
+    expect(await states()).toEqual([{ state: true }, { state: false }, { state: false }]);
+    await first.call("SetActive", { state: false });
+    expect(await states()).toEqual(Array(3).fill({ state: false }));
+  });
+
   it("delete a queue or a crawl for all, each with its own keys and no others", async () => {
     const { clients, redis } = await startNodes();
     const [first, second, third] = clients;

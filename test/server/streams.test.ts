@@ -73,6 +73,28 @@ describe("streams", () => {
     expect(acks.every(({ status }) => status === "OK")).toBe(true);
   });
 
+  it("answer each batch with the statuses of its own URLs, however many go in together", async () => {
+    const client = connect((await serving()).port);
+    const sizes = [0, 1, 300, 2, 1_500, 0, 999, 25, 1, 700];
+    const seen = new Set<string>();
+    const expected: object[] = [];
+    const batches = sizes.map((size, at) => {
+      const items = Array.from({ length: size }, (_, n) => ({
+        url: n % 50 === 7 ? "mailto:nobody" : `http://h${n % 9}.com/${(n * (at + 1)) % 2_000}`,
+        crawlID: `c${n % 3}`,
+      }));
+      const statuses = items.map(({ url, crawlID }) => {
+        const name = `${crawlID} ${url}`;
+        const isNew = url.startsWith("http") && !seen.has(name);
+        seen.add(name);
+        return isNew ? "OK" : "SKIPPED";
+      });
+      expected.push({ ID: `b${at}`, statuses });
+      return { ID: `b${at}`, items };
+    });
+    expect(await client.stream("PutDiscovered", batches)).toEqual(expected);
+  });
+
   it("apply no more than the bound of a client that reads no answers, and all once it reads", async () => {
     const { port } = await serving();
     const { session, call } = rawCall(port, "PutURLs");

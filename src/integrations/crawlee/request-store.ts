@@ -26,7 +26,7 @@ import type {
 } from "../../index.ts";
 import { hasDue, liveCount } from "../../engine/api/work-left.ts";
 import { type Clock, dateOf } from "../../base/clock.ts";
-import { FrontierError, type FrontierErrorCode } from "../../base/errors.ts";
+import { FrontierError, type FrontierErrorCode, misuse } from "../../base/errors.ts";
 import type {
   CrawleeRequest,
   OperationInfo,
@@ -81,6 +81,8 @@ export class RequestStore {
   readonly #options: StoreOptions;
   readonly #inProgress = new Map<string, AnyLease>();
   #forefront = 0;
+  /** Locks whose requests go to the front when they end unhandled: the priority of each. */
+  readonly #toFront = new Map<AnyLease, number>();
 
   constructor(frontier: AnyFrontier, options: StoreOptions) {
     this.frontier = frontier;
@@ -180,7 +182,10 @@ export class RequestStore {
     const id = request.id ?? requestId(request.uniqueKey);
     const lease = this.#inProgress.get(id);
     const info = infoOf(id, request.uniqueKey, lease);
-    if (lease === undefined) return this.#putHandled(request, info, false);
+    if (lease === undefined) {
+      checkId(request, id);
+      return this.#putHandled(request, info, false);
+    }
     return whenKnown<{ late: boolean }, OperationInfo | undefined>(lease.done(), ({ late }) => {
       this.#inProgress.delete(id);
       if (!late && !this.#options.keepHandled) return info;
@@ -211,7 +216,7 @@ export class RequestStore {
       const outcome = isLater(back) ? await back : back;
       this.#inProgress.delete(id);
       if (!isOwn) return outcome === "late" ? undefined : info;
-    }
+    } else checkId(request, id);
     const isPut = await this.#put(this.#input(request, id, forefront), PAST);
     return isPut ? info : undefined;
   }
@@ -233,22 +238,36 @@ export class RequestStore {
     this.#inProgress.delete(id);
     const released = lease.release();
     const isReleased = isLater(released) ? await released : released;
-    if (isReleased && forefront) {
-      const key = { url: lease.url, key: id };
-      ignoreLater(this.frontier.update(key, { priority: this.#nextForefront() }));
-    }
+    const priority = forefront ? this.#nextForefront() : this.#toFront.get(lease);
+    this.#toFront.delete(lease);
+    if (isReleased && priority !== undefined)
+      ignoreLater(this.frontier.update({ url: lease.url, key: id }, { priority }));
     return isReleased;
   }
 
   /** Moves the end of a lock by `ms`. Undefined: no lock of this process, or it has expired. */
-  async prolong(id: string, ms: number): Promise<Date | undefined> {
+  async prolong(id: string, ms: number, forefront = false): Promise<Date | undefined> {
     const lease = this.#inProgress.get(id);
     if (lease === undefined) return undefined;
     const untilMs = lease.deadlineMs + ms;
     const extended = lease.extend(ms);
-    if (isLater(extended) ? await extended : extended) return dateOf(untilMs);
+    if (isLater(extended) ? await extended : extended) {
+      if (forefront) this.#toFront.set(lease, this.#nextForefront());
+      return dateOf(untilMs);
+    }
     this.#inProgress.delete(id);
     return undefined;
+  }
+
+  /** Moves requests to the front whose locks expired, if they were prolonged to go there. */
+  async moveToFront(): Promise<void> {
+    for (const [lease, priority] of this.#toFront) {
+      const { id, url } = decodeRequest(lease.url, lease.data);
+      const isOver = lease.deadlineMs <= this.#options.clock.now();
+      const isOurs = this.#inProgress.get(id) === lease;
+      if (isOurs && isOver) await this.frontier.update({ url, key: id }, { priority });
+      if (!isOurs || isOver) this.#toFront.delete(lease);
+    }
   }
 
   /** A request by its id, and by its URL where the rules decide by it. Undefined: unknown, or handled without its data being kept. */
@@ -317,6 +336,7 @@ export class RequestStore {
 
   /** For a frontier that is cleared elsewhere. */
   forgetLocks(): void {
+    this.#toFront.clear();
     this.#inProgress.clear();
   }
 
@@ -361,6 +381,12 @@ function fresh(id: string, uniqueKey: string): Added {
 function infoOf(id: string, uniqueKey: string, lease: AnyLease | undefined): OperationInfo {
   const forefront = lease !== undefined && lease.priority >= FOREFRONT;
   return { ...fresh(id, uniqueKey), wasAlreadyPresent: true, forefront };
+}
+
+/** Throws for a request under another one's id, or one that was never in a queue: it would be a new one. */
+function checkId({ uniqueKey }: CrawleeRequest, id: string): void {
+  if (id === requestId(uniqueKey)) return;
+  throw misuse("REQUEST_INVALID", "request.id", id, "the id of its uniqueKey");
 }
 
 function isHandled(state: string | undefined): boolean {

@@ -35,10 +35,14 @@ export interface RegistryOptions {
   readonly onFault: (crawl: string, cause: unknown) => void;
 }
 
+/** Every server of the crawls, or the one that was called, until all are set again. */
+export type Servers = "all" | "this";
+
 /** What is set for all crawls, and who serves them. */
 export interface Control {
+  /** Whether GetURLs of this server answers anything. */
   isActive(): Soon<boolean>;
-  setActive(isActive: boolean): Soon<void>;
+  setActive(isActive: boolean, servers: Servers): Soon<void>;
   /** This server listens at an address from now on. */
   join(address: string): Soon<void>;
   /** Addresses of all servers of these crawls. */

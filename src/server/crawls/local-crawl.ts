@@ -40,6 +40,7 @@ import {
   isPut,
   keyOf,
   leaseName,
+  pastPriority,
   SCAN_RECORDS,
   SECONDS_MAX,
   storedOf,
@@ -78,10 +79,12 @@ export class LocalCrawl implements Crawl {
   readonly #narrow = new Set<Queue>();
 
   readonly #names: LeaseNames;
+  readonly #began: number;
 
   constructor(id: string, context: LocalCrawlContext) {
     this.id = id;
     this.#context = context;
+    this.#began = this.#second;
     this.#names = createLeaseNames(context.now());
     this.#restore();
   }
@@ -163,6 +166,7 @@ export class LocalCrawl implements Crawl {
     const before = frontier.record(request);
     const createdAt = before === undefined ? this.#second : unpackData(before.data).createdAt;
     const { due, dueAt } = dueOf(known, reserved);
+    Object.assign(request, pastPriority(due, this.#began));
     const data = packData(known, isPlain, createdAt, due);
     let wasDone = before?.state === "done";
     const name = leaseName(key, known.url);

@@ -24,7 +24,7 @@ import type {
   UrlsAsked,
 } from "./crawl.ts";
 import { dueOf, named, reservedOf } from "./reserved-metadata.ts";
-import { keyOf, storedOf, viewOf } from "./stored-url.ts";
+import { keyOf, pastPriority, storedOf, viewOf } from "./stored-url.ts";
 import { isPlainUrl, packData, unpackData } from "./url-data.ts";
 
 /** How a crawl comes to its queues. */
@@ -50,6 +50,8 @@ export class RedisCrawl implements Crawl {
   readonly id: string;
   readonly #access: QueueAccess;
   #activeQueues = { mark: "", count: 0 };
+  /** When this server came to the crawl; undefined: it has put nothing yet. */
+  #began: number | undefined;
 
   constructor(id: string, access: QueueAccess) {
     this.id = id;
@@ -121,11 +123,11 @@ export class RedisCrawl implements Crawl {
       }
       const before = await queues.find(list.map(({ request }) => request));
       const second = secondOf(queues);
-      const made = list.map(({ known, request }, at) => {
-        const view = before[at];
-        const createdAt = view === undefined ? second : unpackData(view.data).createdAt;
-        return knownRequest(known, request, createdAt);
-      });
+      this.#began ??= second;
+      const times = { second, began: this.#began };
+      const made = list.map(({ known, request }, at) =>
+        knownRequest(known, request, before[at], times),
+      );
       for (const [at, answer] of (await queues.know(made)).entries()) {
         statuses[(list[at] as { place: number }).place] = STATUSES[answer];
       }
@@ -247,13 +249,19 @@ function secondOf(queues: RedisQueues): number {
   return Math.floor(queues.now() / 1_000);
 }
 
-function knownRequest(known: KnownUrl, request: RequestInput, createdAt: number): KnownRequest {
+function knownRequest(
+  known: KnownUrl,
+  request: RequestInput,
+  before: RecordView | undefined,
+  { second, began }: { second: number; began: number },
+): KnownRequest {
   const reserved = reservedOf(known.metadata);
   const { due, dueAt } = dueOf(known, reserved);
+  const createdAt = before === undefined ? second : unpackData(before.data).createdAt;
   const data = packData(known, isPlainUrl(known.url), createdAt, due);
   const hasFailed = reserved.failure !== undefined && due === 0;
   return {
-    request: { ...request, data },
+    request: { ...request, data, ...pastPriority(due, began) },
     dueAt,
     token: reserved.lease ?? "",
     reason: hasFailed ? reserved.failure || "failed" : "",

@@ -8,7 +8,7 @@ import { after } from "../../base/clock.ts";
 import { type Clock, FrontierError } from "../../index.ts";
 import type { RedisQueues, RedisService } from "../../redis.ts";
 import type { Crawl } from "./crawl.ts";
-import type { CrawlRegistry } from "./crawl-registry.ts";
+import type { CrawlRegistry, Servers } from "./crawl-registry.ts";
 import type { Given } from "./given-records.ts";
 import { RedisCrawl } from "./redis-crawl.ts";
 
@@ -50,6 +50,8 @@ class RedisRegistry implements CrawlRegistry {
   readonly #service: RedisService;
   readonly #known = new Map<string, Known>();
   #delay = DELAY_DEFAULT;
+  /** What this server alone was set to; it holds while `mark` is the service's. */
+  #own: { readonly isActive: boolean; readonly mark: string } | undefined;
   #address: string | undefined;
   #stopBeat: () => void = () => undefined;
   #beating: Promise<void> | undefined;
@@ -103,11 +105,13 @@ class RedisRegistry implements CrawlRegistry {
   }
 
   async isActive(): Promise<boolean> {
-    return (await this.#read()).isActive;
+    const { isActive, activeMark } = await this.#read();
+    return this.#own?.mark === activeMark ? this.#own.isActive : isActive;
   }
 
-  async setActive(isActive: boolean): Promise<void> {
-    await this.#service.setActive(isActive);
+  async setActive(isActive: boolean, servers: Servers): Promise<void> {
+    if (servers === "this") this.#own = { isActive, mark: (await this.#read()).activeMark };
+    else await this.#service.setActive(isActive);
   }
 
   async join(address: string): Promise<void> {

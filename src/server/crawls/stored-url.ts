@@ -18,6 +18,17 @@ export function keyOf({ key, url }: FoundUrl): string | undefined {
   return named === undefined || named.length > KEY_LENGTH_MAX ? undefined : named;
 }
 
+/** Above the priority of every URL without one, for any second from 1970 to the year 2242. */
+const PAST_PRIORITY = 2 ** 33;
+
+/**
+ * A URL whose date lies before the crawl goes before all others of its queue, the oldest date first, as if it had come then. A later
+ * date that has passed is now.
+ */
+export function pastPriority(due: number, crawlBegan: number): { priority?: number } {
+  return due > 0 && due < crawlBegan ? { priority: PAST_PRIORITY - due } : {};
+}
+
 export function leaseName(key: string, url: string): string {
   return `${key}\n${url}`;
 }

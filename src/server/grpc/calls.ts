@@ -1,5 +1,6 @@
 /** Calls with one answer, and what all calls share: the crawls, the node's own state, the metrics. */
 import type { Crawl, QueueChange, QueueCounts, Soon } from "../crawls/crawl.ts";
+import type { Servers } from "../crawls/crawl-registry.ts";
 import { crawlIdOf, missingKey } from "../crawls/missing-key.ts";
 import type { ServerMetrics } from "../metrics/server-metrics.ts";
 import { CallError, INVALID_ARGUMENT, NOT_FOUND } from "./call-errors.ts";
@@ -36,7 +37,7 @@ export interface Calls {
   deleteCrawl(id: string): Promise<number>;
   setDelayDefault(seconds: number): Soon<void>;
   isActive(): Soon<boolean>;
-  setActive(state: boolean): Soon<void>;
+  setActive(state: boolean, servers: Servers): Soon<void>;
   setLogLevel(name: string, level: number): void;
   isClosing(): boolean;
   nodes(): Soon<readonly string[]>;
@@ -70,7 +71,8 @@ export const UNARY_CALLS = {
     return EMPTY;
   },
   SetActive: async (calls, request) => {
-    await calls.setActive(readActive(request).state);
+    const { state, local } = readActive(request);
+    await calls.setActive(state, local ? "this" : "all");
     return EMPTY;
   },
   GetActive: async (calls) => booleanBytes(await calls.isActive()),

@@ -29,6 +29,8 @@ const URLS_WAITING_MAX = 1_024;
 const BATCHES_WAITING_MAX = 16;
 /** URLs of one batch; a message's size bounds it too. */
 const BATCH_URLS_MAX = 100_000;
+/** Batches go in together until they have so many URLs: a store elsewhere is asked once for all of them. */
+const TOGETHER_URLS = 1_024;
 
 type Stream = ServerDuplexStream<Buffer, Buffer>;
 
@@ -46,9 +48,7 @@ export function putDiscovered(calls: Calls, stream: Stream): void {
   runStream(calls, stream, {
     waitingMax: BATCHES_WAITING_MAX,
     read: (bytes) => readBatch(bytes, BATCH_URLS_MAX),
-    apply: async (batches, answer) => {
-      for (const batch of batches) await answer(await applyBatch(calls, batch));
-    },
+    apply: (batches, answer) => applyBatches(calls, batches, answer),
   });
 }
 
@@ -178,8 +178,31 @@ async function applied(
   }
 }
 
-/** A batch may be of several crawls; each URL has its status at its place. */
-async function applyBatch(calls: Calls, { id, items }: Batch): Promise<Buffer> {
+async function applyBatches(
+  calls: Calls,
+  batches: readonly Batch[],
+  answer: (bytes: Buffer) => Promise<void> | void,
+): Promise<void> {
+  for (let start = 0, end = 0; start < batches.length; start = end) {
+    let count = 0;
+    while (end < batches.length && count < TOGETHER_URLS)
+      count += batches[end++]?.items.length ?? 0;
+    const together = batches.slice(start, end);
+    const statuses = await applyFound(
+      calls,
+      together.flatMap(({ items }) => items),
+    );
+    let place = 0;
+    for (const { id, items } of together) {
+      const waits = answer(batchAckBytes(id, statuses.subarray(place, place + items.length)));
+      place += items.length;
+      if (waits !== undefined) await waits;
+    }
+  }
+}
+
+/** URLs may be of several crawls; each has its status at its place. */
+async function applyFound(calls: Calls, items: readonly UrlInfo[]): Promise<Uint8Array> {
   const statuses = new Uint8Array(items.length).fill(FAILED);
   for (const places of byCrawl(items).values()) {
     const urls: FoundUrl[] = places.map((place) => items[place] as UrlInfo);
@@ -191,7 +214,7 @@ async function applyBatch(calls: Calls, { id, items }: Batch): Promise<Buffer> {
     }
   }
   calls.metrics.countPut(items.length, false, statuses);
-  return batchAckBytes(id, statuses);
+  return statuses;
 }
 
 function byCrawl(items: readonly UrlInfo[]): Map<string, number[]> {

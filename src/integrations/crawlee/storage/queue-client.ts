@@ -152,6 +152,7 @@ export class QueueClient {
   async listHead({ limit = HEAD }: HeadOptions = {}): Promise<Head> {
     const entry = this.#entry();
     entry.touch(false);
+    await this.#store(entry).moveToFront();
     const peeked = entry.frontier.peek(Math.max(1, Math.min(limit, HEAD_MOST)));
     const views = isLater(peeked) ? await peeked : peeked;
     const items = views
@@ -168,6 +169,7 @@ export class QueueClient {
     checkSeconds(lockSecs);
     const entry = this.#entry();
     const store = this.#store(entry);
+    await store.moveToFront();
     const locked = await store.fetchMany(limit, lockSecs * 1_000);
     const queueHasLockedRequests = locked.length > 0 || !(await store.isFinished());
     return {
@@ -179,11 +181,11 @@ export class QueueClient {
 
   async prolongRequestLock(
     id: string,
-    { lockSecs }: LockOptions,
+    { lockSecs, forefront }: LockOptions,
   ): Promise<{ lockExpiresAt: Date }> {
     checkSeconds(lockSecs);
     const store = this.#store(this.#entry());
-    const lockExpiresAt = await store.prolong(id, lockSecs * 1_000);
+    const lockExpiresAt = await store.prolong(id, lockSecs * 1_000, forefront);
     if (lockExpiresAt !== undefined) return { lockExpiresAt };
     throw await this.#notLocked(store, id);
   }

@@ -111,6 +111,12 @@ class QueueBackend {
     return info === undefined ? undefined : doneOf(id, false);
   }
 
+  /** Requests that are due, in their order, at most 1,000; none is taken. */
+  async listItems(): Promise<StoredRequest[]> {
+    this.#entry.assertThere();
+    return (await this.#client.listHead({ limit: 1_000 })).items;
+  }
+
   async isEmpty(): Promise<boolean> {
     this.#entry.assertThere();
     return await this.#store.isEmpty();

@@ -1,11 +1,11 @@
 -- What servers of one name share: their crawls, which of them are there, and what is set for all.
 --
 --   c:<id>     order, name of the crawl's frontier        t:<name>   a frontier that is being deleted
---   n:<node>   until when it is taken as alive, address   active, gap · made, deleted: how many crawls so far
+--   n:<node>   until when it is taken as alive, address   active, its mark, delay · made, deleted: how many crawls so far
 --
 -- KEYS     1 the hash
 -- ARGV     1 now, or "" · 2 what, and what it needs
---   "read"     · "set" field, value · "swept" name · "leave" node
+--   "read"     · "set" field, value, … · "swept" name · "leave" node
 --   "join"     node, address, for how many milliseconds
 --   "crawl"    id, beginning of names, the id as part of a name or "", most crawls: made where it is missing
 --   "delete"   id
@@ -27,7 +27,7 @@ local function crawls()
   return count
 end
 
-if what == "set" then call("HSET", key, first, ARGV[4])
+if what == "set" then call("HSET", key, unpack(ARGV, 3))
 elseif what == "swept" then call("HDEL", key, "t:" .. first)
 elseif what == "leave" then call("HDEL", key, "n:" .. first)
 elseif what == "join" then

@@ -42,6 +42,8 @@ export interface RedisServiceOptions {
 
 export interface ServiceState {
   readonly isActive: boolean;
+  /** Differs after each `setActive`. */
+  readonly activeMark: string;
   /** Seconds; undefined: never set. */
   readonly delay: number | undefined;
   /** Frontiers by the ids of their crawls, in the order of their making. */
@@ -106,7 +108,8 @@ export class RedisService {
   }
 
   async setActive(isActive: boolean): Promise<void> {
-    await this.#ask("set", "active", isActive ? "1" : "0");
+    const mark = randomBytes(8).toString("hex");
+    await this.#ask("set", "active", isActive ? "1" : "0", "mark", mark);
   }
 
   async setDelay(seconds: number): Promise<void> {
@@ -189,6 +192,7 @@ function stateOf(fields: readonly unknown[]): ServiceState {
   const delay = all.get("delay");
   return {
     isActive: all.get("active") !== "0",
+    activeMark: all.get("mark") ?? "",
     delay: delay === undefined ? undefined : Number(delay),
     crawls: new Map(crawls.map(({ id, name }) => [id, name])),
     nodes: [...new Set(named("n").map(([, value]) => value.replace(/^\S+ /, "")))].sort(),

@@ -23,6 +23,7 @@ interface Queue {
   fetchNextRequest(): Promise<Request | undefined>;
   markRequestAsHandled(request: Request): Promise<Record<string, unknown> | undefined>;
   reclaimRequest(request: Request, options?: object): Promise<object | undefined>;
+  listItems(): Promise<Request[]>;
   isEmpty(): Promise<boolean>;
   isFinished(): Promise<boolean>;
   purge(): Promise<void>;
@@ -63,6 +64,18 @@ const fetch = async (queue: Queue): Promise<Request> => {
 };
 
 describe("OutriderStorageBackend", () => {
+  it("lists what is due, in order, and takes nothing", async () => {
+    const queue = await makeStorage().createRequestQueueBackend<Queue>();
+    expect(await queue.listItems()).toEqual([]);
+    await queue.addBatchOfRequests([requestOf(1), requestOf(2), requestOf(3)]);
+    await queue.addBatchOfRequests([requestOf(4)], { forefront: true });
+    const taken = await fetch(queue);
+    await fetch(queue);
+    await queue.markRequestAsHandled(taken);
+    for (let times = 0; times < 2; times++)
+      expect((await queue.listItems()).map(({ uniqueKey }) => uniqueKey)).toEqual(["2", "3"]);
+  });
+
   it("hands requests out in order, forefront first, and each once", async () => {
     const queue = await makeStorage().createRequestQueueBackend<Queue>();
     await queue.addBatchOfRequests([requestOf(1), requestOf(2)]);
