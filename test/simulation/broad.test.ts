@@ -21,7 +21,7 @@ const SEEN_BYTES = HOSTS * 8;
 /** What a host on disk keeps in memory: its entry in the index, and its share of a block's words. */
 const HOST_BYTES = 24;
 /** Node, the kernel, buffers, and what the garbage collector leaves for a while. */
-const BASE_BYTES = 140_000_000;
+const BASE_BYTES = 190_000_000;
 
 type Facts = Record<string, unknown> & { what: string };
 
