@@ -190,6 +190,23 @@ local function admit(rows, capacity, isKept)
   local terms, fields, own, hostNames = readTerms(rows[2]), {}, {}, {}
   readRows(rows, terms, fields, own, hostNames)
   local codes, firsts, dues = {}, {}, {}
+
+  -- New records stand in no queue until this puts them there; those from this number on do not yet.
+  local unplaced = C[NEXT_ID]
+  local function placeNew()
+    callMany("ZADD", KW, dues)
+    local names = {}
+    for index = 1, #firsts do names[index] = hostNames[firsts[index]] end
+    readHosts(names)
+    for index = 1, #firsts do
+      local targets, name = own[firsts[index]].targets, names[index]
+      appendNew(own[firsts[index]], name, targets[name])
+      targets[name] = nil
+      wokeSomething = true
+    end
+    firsts, dues, unplaced = {}, {}, C[NEXT_ID]
+  end
+
   for at = 1, #own do
     local term = own[at]
     if not isKept or isKept(term.finish) then
@@ -202,10 +219,13 @@ local function admit(rows, capacity, isKept)
       if entry then
         local word = byte(bucket, entry + 16)
         local isForever = term.family.number == 0
+        local id = word == LIVE and unpack_(">I6", bucket, entry + 18) or -1
+        -- The same URL came before in this batch, and what follows may take it out of its queue.
+        if id >= unplaced and (term.isPut or kind or depth < byte(bucket, entry + 17)) then placeNew() end
         if (term.mayReplace and isForever or kind == "r" and isForever or term.isPut or kind == "a") and canMakeWay(word, field, entry, term.mayReplace, kind) then
           isNew, makesRoom = true, word
         else
-          if word == LIVE and depth < byte(bucket, entry + 17) then lowerDepth(field, entry, unpack_(">I6", bucket, entry + 18), depth) end
+          if word == LIVE and depth < byte(bucket, entry + 17) then lowerDepth(field, entry, id, depth) end
           if kind == "r" then
             isNew = true
             isNameless = word == LIVE
@@ -259,15 +279,7 @@ local function admit(rows, capacity, isKept)
       codes[#codes + 1] = code
     end
   end
-  callMany("ZADD", KW, dues)
-  local names = {}
-  for index = 1, #firsts do names[index] = hostNames[firsts[index]] end
-  readHosts(names)
-  for index = 1, #firsts do
-    local term, name = own[firsts[index]], names[index]
-    appendNew(term, name, term.targets[name])
-    wokeSomething = true
-  end
+  placeNew()
   countTerms(terms)
   C[PUSHED] = C[PUSHED] + #codes
   return concat(codes)
