@@ -52,7 +52,9 @@ describe("a URL twice in one batch", () => {
   });
 
   it("is shallower on the page of another lease that ends in the same call", async () => {
-    const { frontier } = await open({ defaults: { depthPriority: 10, politeness: { perHost: 5 } } });
+    const { frontier } = await open({
+      defaults: { depthPriority: 10, politeness: { perHost: 5 } },
+    });
     await frontier.pushMany([
       { url: "http://a.org/deep", depth: 4 },
       { url: "http://a.org/shallow", depth: 0 },

@@ -230,12 +230,8 @@ export class Edits {
         }
         let cursor = "0";
         do {
-          const answer = await link.run("forget", partition, [
-            "slice",
-            cursor,
-            String(BUCKETS),
-            family,
-          ]);
+          const slice = ["slice", cursor, String(BUCKETS), family];
+          const answer = await link.run("forget", partition, [link.batch(), ...slice]);
           cursor = String(answer[1]);
           count += Number(answer[2]);
         } while (cursor !== "0");
@@ -260,7 +256,8 @@ export class Edits {
 
   /** Finished and failed pages that have no identity. */
   async #forgetNameless(partition: number): Promise<number> {
-    const answer = await this.#parts.link.run("forget", partition, ["nameless"]);
+    const { link } = this.#parts;
+    const answer = await link.run("forget", partition, [link.batch(), "nameless"]);
     let count = Number(answer[2]);
     for await (const list of this.#scan(partition)) {
       const members = list

@@ -4,7 +4,7 @@
  *
  *   idle       a partition that had live records is asked alone until it has none, so that waiting costs a call a second and not one for each
  *              partition; every half minute all are asked, since a process that died may have left links in an outbox
- *   finished   two equal rounds over all partitions' counters: nothing live, and every parcel sent was received; no rule that seeds again,
+ *   finished   two equal rounds over all partitions' counters: nothing live, and no parcel in an outbox; no rule that seeds again,
  *              no `pushFrom` under way, `onIdle` and `idleTimeoutMs` agree
  */
 import type { EventHub } from "../../../engine/event-hub.ts";
@@ -188,7 +188,7 @@ export class LeaseTaker {
       this.#roundAt = MACHINE.monotonic() + ROUND_MS;
       this.#livePartition = livePartition(first);
       this.#idleSince = undefined;
-      await this.#sweepOutboxes(first.sum);
+      await this.#sweepOutboxes(first.parcels);
       return false;
     }
     if (!wasAdmitted(first)) return false;
@@ -216,9 +216,9 @@ export class LeaseTaker {
   }
 
   /** Links that a process has left in an outbox go on. */
-  async #sweepOutboxes(sum: readonly number[]): Promise<void> {
+  async #sweepOutboxes(parcels: number): Promise<void> {
     const { link, outbox } = this.#parts;
-    if (sum[25] === sum[26]) return;
+    if (parcels === 0) return;
     await Promise.all(link.keys.map((_, partition) => outbox.sweep(partition)));
   }
 }

@@ -3,7 +3,8 @@
 --   rows    { names of hosts, terms, host 2 and terms 2 of each row, fingerprints 16, records }: rows in the order in which they came
 --   terms   { rule, priority, start, depth, options or false [, end] }: what rows have in common
 --   record  as it stands (lib-record.lua), pending
---   code    a digit for each request, in order: "0" accepted, "1" deferred, "2" duplicate, "7" budget, "A" full, "B" full of memory
+--   code    a digit for each request, in order: "0" accepted, "1" deferred, "2" duplicate, "7" budget, "A" full, "B" full of memory;
+--           "3" duplicate, shallower than what is known: the same sighting may change its depth later
 --
 --   options  d due at · k dedup ("r" record, "s" skip; "p" put: whatever is known and not leased makes way; "v" put as
 --           finished; "a" seeded again: what is finished or failed makes way) · e epoch's name · o its request named the epoch · f its host's domain
@@ -19,13 +20,13 @@ local function familyNamed(name)
   return C[FAMILIES]
 end
 
--- A shallower sighting lowers the depth of a record that still has its visit before it; its place follows.
+-- A shallower sighting lowers the depth of a record that still has its visit before it; its place follows. False: it has none.
 local function lowerDepth(field, at, id, depth)
   local bytes = recordOf(id)
-  if not bytes then return end
+  if not bytes then return false end
   local record = readRecord(bytes)
-  if depth >= record.depth or record.state > STATE_WAITING then return end
-  if call("HEXISTS", KL, pack(">I6", id)) == 1 then return end
+  if depth >= record.depth or record.state > STATE_WAITING then return false end
+  if call("HEXISTS", KL, pack(">I6", id)) == 1 then return false end
   local gained = (record.depth - depth) * (ruleOf(record.rule).depthPriority or 0)
   bytes = withDepth(bytes, depth)
   if gained ~= 0 then
@@ -42,6 +43,7 @@ local function lowerDepth(field, at, id, depth)
   end
   setRecord(id, bytes)
   setWord(field, at, liveWord(id, depth))
+  return true
 end
 
 -- Whether a push of a known identity may stand in for it: its rule crawls again, and its time has come.
@@ -225,12 +227,13 @@ local function admit(rows, capacity, isKept)
         if (term.mayReplace and isForever or kind == "r" and isForever or term.isPut or kind == "a") and canMakeWay(word, field, entry, term.mayReplace, kind) then
           isNew, makesRoom = true, word
         else
-          if word == LIVE and depth < byte(bucket, entry + 17) then lowerDepth(field, entry, id, depth) end
+          local isShallower = depth < byte(bucket, entry + 17)
+          if isShallower and word == LIVE then isShallower = not lowerDepth(field, entry, id, depth) end
           if kind == "r" then
             isNew = true
             isNameless = word == LIVE
           else
-            code = "2"
+            code = isShallower and "3" or "2"
           end
         end
       end
@@ -241,6 +244,8 @@ local function admit(rows, capacity, isKept)
           C[NAMELESS_DONE] = C[NAMELESS_DONE] + 1
         end
         if makesRoom then makesWay(makesRoom, field, entry, term.isPut) end
+        -- Clients remember the least depth at which a URL was seen.
+        if entry and not isNameless and depth > byte(bucket, entry + 17) then C[GENERATION] = C[GENERATION] + 1 end
         if term.isBudgeted then
           local host = hostOf(name)
           settingsOf(host).admitted = settingsOf(host).admitted + 1
@@ -273,7 +278,7 @@ local function admit(rows, capacity, isKept)
           C[WAITING] = C[WAITING] + 1
         elseif not term.isVisited then C[PENDING] = C[PENDING] + 1 end
       elseif term.isPut and entry then C[PUSHED] = C[PUSHED] - 1 -- it stays as it was
-      elseif code == "2" then C[DUPLICATE] = C[DUPLICATE] + 1
+      elseif code == "2" or code == "3" then C[DUPLICATE] = C[DUPLICATE] + 1
       elseif code == "A" then C[FULL] = C[FULL] + 1
       elseif code == "7" then call("HINCRBY", KM, "x:budget", 1) end
       codes[#codes + 1] = code
