@@ -117,8 +117,8 @@ export class Edits {
     let identities = 0;
     const { link } = this.#parts;
     await Promise.all(
-      link.keys.map(async ([key = ""], partition) => {
-        const number = await link.commands.call(key, "HGET", [key, `e:${name}`]);
+      link.keys.map(async (_, partition) => {
+        const number = await link.ask(partition, "HGET", `e:${name}`);
         if (number === null) return;
         let cursor = "0";
         do {
@@ -220,11 +220,11 @@ export class Edits {
     recent.clear();
     let count = 0;
     await Promise.all(
-      link.keys.map(async ([key = ""], partition) => {
+      link.keys.map(async (_, partition) => {
         let family = "";
         if (epoch === FOREVER) family = "0";
         else if (epoch !== undefined) {
-          const number = await link.commands.call(key, "HGET", [key, `e:${epoch}`]);
+          const number = await link.ask(partition, "HGET", `e:${epoch}`);
           if (number === null) return;
           family = String(number);
         }

@@ -18,7 +18,7 @@ import type { Outbox } from "./outbox.ts";
 import type { PushParts, Pushes } from "./pushes.ts";
 
 /** Work of one script call, counted in plain ends; a page's links stay with its end. */
-const WORK_MAX = 96;
+const WORK_MAX = 80;
 const OTHER_END = 2;
 const ACCEPTED = "0";
 

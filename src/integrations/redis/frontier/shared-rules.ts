@@ -90,9 +90,8 @@ export async function readStoredRules(
   link: ServerLink,
   partition: number,
 ): Promise<RuleSet | undefined> {
-  const [key = ""] = link.keys[partition] as readonly string[];
   const answer = await link.run("report", partition, ["0"]);
   const version = (answer[2] as Buffer).readDoubleBE(4 * 8);
-  const text = await link.commands.call(key, "HGET", [key, "rules"]);
+  const text = await link.ask(partition, "HGET", "rules");
   return text === null ? undefined : readRuleSet(String(text), version);
 }
