@@ -11,7 +11,7 @@ import { get } from "node:http";
 const settings = JSON.parse(process.argv[2]);
 const { redis, cluster, name, web, id, shiftMs, leaseMs } = settings;
 /** One forwarded parcel in so many finds its process dead. */
-const DEATHS = 25;
+const DEATHS = 8;
 let state = settings.seed >>> 0;
 const random = (below) => {
   state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
