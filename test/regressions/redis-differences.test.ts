@@ -74,6 +74,21 @@ describe("a frontier on Redis", () => {
     expect(rules.a).toBeUndefined();
   });
 
+  it("hands out under the next rule what came back after its rule had gone", async () => {
+    const { frontier, pass } = await open({ rules: [{ id: "a" }], leaseMs: 50 });
+    await frontier.pushMany([{ url: "http://a.org/1", priority: 3 }, "http://a.org/2"]);
+    const leases = await frontier.pollMany(2);
+    await frontier.setRules([{ id: "b", match: { pattern: "/1" } }]);
+    await pass(60);
+    for (const lease of leases) expect((await lease.done()).late).toBe(true);
+    const again: string[][] = [];
+    for (let round = 0; round < 3; round++)
+      for (const { url, rule } of await frontier.pollMany(2)) again.push([url, rule]);
+    expect(again).toEqual([["http://a.org/1", "b"]]);
+    const { failed, leased, pending } = await frontier.report();
+    expect({ failed, leased, pending }).toEqual({ failed: 1, leased: 1, pending: 0 });
+  });
+
   it("counts leases of a rule without politeness for a rule with it", async () => {
     const { frontier } = await open({
       rules: [

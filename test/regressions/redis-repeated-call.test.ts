@@ -57,3 +57,46 @@ it("leases, ends and pushes whose answers are lost are the same when they are as
   await frontier.close();
   own.disconnect();
 });
+
+/** Commands whose every call, and every subscription, fails once as over a link that breaks, before it reaches the server. */
+function breakingCommands(own: Redis): RedisCommands {
+  const broken = new Set<string>();
+  const breakOnce = (what: string): void => {
+    if (broken.has(what)) return;
+    broken.add(what);
+    throw new Error("Reached the max retries per request limit (which is 1).");
+  };
+  return {
+    async call(_key, name, args) {
+      breakOnce([name, ...args].map((each) => Buffer.from(each).toString("hex")).join(" "));
+      return await own.callBuffer(name, ...(args as string[]));
+    },
+    subscribe: async () => {
+      breakOnce("subscribe");
+      return async () => undefined;
+    },
+    nodes: async () => [(name, args) => own.call(name, ...args)],
+    close: async () => undefined,
+  };
+}
+
+it("every call is made again where the link breaks before it", async () => {
+  const own = new Redis(server?.socket as string);
+  const redis = breakingCommands(own);
+  const frontier = await openRedisFrontier({ redis, name: "broken", partitions: 2 });
+  const epochs: string[] = [];
+  await frontier.pushMany(["http://a.org/1", { url: "http://b.org/", epoch: "v1" }]);
+  for await (const { name } of frontier.epochs()) epochs.push(name);
+  expect(epochs).toEqual(["v1"]);
+  await frontier.setState({ at: 1 });
+  expect(await frontier.state()).toEqual({ at: 1 });
+  expect(await frontier.done(await frontier.pollMany(2))).toBe(2);
+  await frontier.setRules([{ id: "all", depthPriority: 1 }]);
+  expect(await frontier.forget({ epoch: "v1" })).toBe(1);
+  await frontier.pause();
+  await frontier.resume();
+  await frontier.clear();
+  expect((await frontier.push("http://a.org/1")).status).toBe("accepted");
+  await frontier.drop();
+  own.disconnect();
+});

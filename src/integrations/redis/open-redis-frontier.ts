@@ -205,7 +205,9 @@ export async function openOn(
       await commands.close();
     },
   });
-  unsubscribe.push(await commands.subscribe(channel, (message) => frontier.hear(message)));
+  unsubscribe.push(
+    await link.retry(() => commands.subscribe(channel, (message) => frontier.hear(message))),
+  );
   await frontier.seed();
   return { frontier, link, reader, rules, isServed };
 }
@@ -223,9 +225,8 @@ async function madeWith(
   { partitions: asked, mustExist, name }: RedisFrontierOptions,
   isNewServed: boolean,
 ): Promise<{ partitions: number; isServed: boolean }> {
-  const [key = ""] = link.keys[0] as readonly string[];
-  const [format, partitions, served] = (await link.retry(() =>
-    link.commands.call(key, "HMGET", [key, "format", "partitions", "served"]),
+  const [format, partitions, served] = (await link.ask(
+    ...([0, "HMGET", "format", "partitions", "served"] as const),
   )) as [Buffer | null, Buffer | null, Buffer | null];
   if (format === null && mustExist === true)
     throw misuse("OPTION_INVALID", "options.name", name, "a frontier that is there");

@@ -117,8 +117,8 @@ export class Edits {
     let identities = 0;
     const { link } = this.#parts;
     await Promise.all(
-      link.keys.map(async ([key = ""], partition) => {
-        const number = await link.commands.call(key, "HGET", [key, `e:${name}`]);
+      link.keys.map(async (_, partition) => {
+        const number = await link.ask(partition, "HGET", `e:${name}`);
         if (number === null) return;
         let cursor = "0";
         do {
@@ -220,22 +220,18 @@ export class Edits {
     recent.clear();
     let count = 0;
     await Promise.all(
-      link.keys.map(async ([key = ""], partition) => {
+      link.keys.map(async (_, partition) => {
         let family = "";
         if (epoch === FOREVER) family = "0";
         else if (epoch !== undefined) {
-          const number = await link.commands.call(key, "HGET", [key, `e:${epoch}`]);
+          const number = await link.ask(partition, "HGET", `e:${epoch}`);
           if (number === null) return;
           family = String(number);
         }
         let cursor = "0";
         do {
-          const answer = await link.run("forget", partition, [
-            "slice",
-            cursor,
-            String(BUCKETS),
-            family,
-          ]);
+          const slice = ["slice", cursor, String(BUCKETS), family];
+          const answer = await link.run("forget", partition, [link.batch(), ...slice]);
           cursor = String(answer[1]);
           count += Number(answer[2]);
         } while (cursor !== "0");
@@ -260,7 +256,8 @@ export class Edits {
 
   /** Finished and failed pages that have no identity. */
   async #forgetNameless(partition: number): Promise<number> {
-    const answer = await this.#parts.link.run("forget", partition, ["nameless"]);
+    const { link } = this.#parts;
+    const answer = await link.run("forget", partition, [link.batch(), "nameless"]);
     let count = Number(answer[2]);
     for await (const list of this.#scan(partition)) {
       const members = list

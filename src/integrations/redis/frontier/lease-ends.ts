@@ -1,17 +1,14 @@
 /**
  * LeaseEnds: what ends leases, gathered for one turn of the event loop and sent together, each end with the links of its page.
  *
- *   done(found) ─▶ rows ─▶ this partition's: in the same script ─────────────────▶ codes
- *                      └─▶ others': in the outbox of the same script ─▶ forwarded ─▶ codes
+ *   done(found) ─▶ rows ─▶ the first of this partition: in the same script ─────────────▶ codes
+ *                      └─▶ all others: parcels in the outbox of that script ─▶ forwarded ─▶ codes
  *
  *   I1  A page is finished and its links are admitted, or in the outbox, in one step of the server.
+ *   I2  No script admits more rows than one call may, however many links a page has.
  */
 import { FrontierError } from "../../../base/errors.ts";
-import {
-  VERDICT_ACCEPTED,
-  VERDICT_BUDGET,
-  VERDICT_DUPLICATE,
-} from "../../../frontier/admission/verdicts.ts";
+import { VERDICT_BUDGET, VERDICT_DUPLICATE } from "../../../frontier/admission/verdicts.ts";
 import { RowList } from "../requests/row-list.ts";
 import type { Row } from "../requests/request-reader.ts";
 import { type Packable, packed } from "../server/packing.ts";
@@ -21,8 +18,9 @@ import type { Outbox } from "./outbox.ts";
 import type { PushParts, Pushes } from "./pushes.ts";
 
 /** Work of one script call, counted in plain ends; a page's links stay with its end. */
-const WORK_MAX = 96;
+const WORK_MAX = 80;
 const OTHER_END = 2;
+const ACCEPTED = "0";
 
 /** Kinds of ends, as the script has them. */
 export const END = {
@@ -64,6 +62,23 @@ interface Place {
   readonly end: number;
   readonly index: number;
   readonly row: Row;
+}
+
+/** Rows that one script call admits. */
+interface Parcel {
+  /** Its number in the outbox; undefined: it goes with the ends. */
+  id: Buffer | undefined;
+  readonly target: number;
+  readonly rows: RowList;
+  readonly places: Place[];
+}
+
+/** What the links of some ends have become so far. */
+interface Links {
+  readonly codes: readonly Uint8Array[];
+  /** Links of each that never reach the server. */
+  readonly known: number[];
+  readonly parcels: Parcel[];
 }
 
 export class LeaseEnds {
@@ -136,9 +151,84 @@ export class LeaseEnds {
   /** undefined: the rules have changed. */
   async #trySend(partition: number, ends: readonly Waiting[]): Promise<Ended[] | undefined> {
     const { link, reader, rules, channel } = this.#parts;
+    const { codes, known, parcels } = this.#readLinks(ends);
+    const here = parcels.find(({ target }) => target === partition);
+    const away = parcels.filter((parcel) => parcel !== here);
+    const list = ends.map(({ kind, member, token, rest }) =>
+      isPlain(kind, rest) ? Buffer.concat([member, token]) : [kind, member, token, ...rest],
+    );
+    for (const parcel of away) parcel.id = this.#outbox.number();
+    const answer = await link
+      .run("settle", partition, [
+        ...[link.batch(), String(reader.set.version), packed(list)],
+        here === undefined ? "" : here.rows.packed(),
+        away.length === 0
+          ? ""
+          : packed(away.map(({ target, id, rows }) => [target, id, rows.packed()])),
+        channel,
+      ])
+      .catch((cause) => {
+        if (away.length > 0) this.#outbox.renew();
+        throw cause;
+      });
+    if (String(answer[0]) === "V") {
+      for (const { id } of away) this.#outbox.settle(id as Buffer);
+      await rules.follow(partition, Number(answer[1]));
+      return undefined;
+    }
+    const letters = String(answer[1]);
+    this.#parts.changed(partition);
+    const isDone = (end: number): boolean => letters[end - 1] === "d";
+    if (here !== undefined) this.#take(here, String(answer[2]), { codes, isDone });
+    const kept = (answer[3] as unknown[]).map(Number);
+    const made = away.filter(({ id }, at) => {
+      if (kept[at] !== 1) this.#outbox.settle(id as Buffer);
+      return kept[at] === 1;
+    });
+    await this.#forwardAll(partition, made, { codes, isDone });
+    this.#count(known, codes, letters);
+    return ends.map((_, at) => ({ letter: letters[at] as string, codes: codes[at] as Uint8Array }));
+  }
+
+  async #forwardAll(
+    source: number,
+    parcels: readonly Parcel[],
+    ends: { codes: readonly Uint8Array[]; isDone: (end: number) => boolean },
+  ): Promise<void> {
+    const targets = new Map<number, Parcel[]>();
+    for (const parcel of parcels) {
+      const list = targets.get(parcel.target);
+      if (list === undefined) targets.set(parcel.target, [parcel]);
+      else list.push(parcel);
+    }
+    await Promise.all(
+      [...targets].map(async ([target, list]) => {
+        // In their order, so that what was found first stands first.
+        for (const parcel of list) {
+          const rows = parcel.rows.packed(ends.isDone);
+          this.#take(parcel, await this.#forward(source, parcel, rows), ends);
+        }
+        this.#parts.changed(target);
+      }),
+    );
+    if (parcels.length > 0) await this.#outbox.dropped(source);
+  }
+
+  async #forward(source: number, { target, id }: Parcel, rows: Buffer): Promise<string> {
+    try {
+      return await this.#outbox.forward(source, target, id as Buffer, rows);
+    } catch (cause) {
+      this.#outbox.renew();
+      throw cause;
+    }
+  }
+
+  /** Rows of all links that must be sent, in parcels of one call each, in their order. */
+  #readLinks(ends: readonly Waiting[]): Links {
     const codes: Uint8Array[] = [];
     const known = ends.map(() => 0);
-    const byPartition = new Map<number, { rows: RowList; places: Place[] }>();
+    const parcels: Parcel[] = [];
+    const open = new Map<number, Parcel>();
     ends.forEach(({ children }, at) => {
       const rows = children?.() ?? [];
       const own = new Uint8Array(rows.length);
@@ -149,66 +239,30 @@ export class LeaseEnds {
           own[index] = VERDICT_DUPLICATE;
           (known[at] as number)++;
         } else {
-          let target = byPartition.get(row.partition);
-          if (target === undefined) {
-            target = { rows: new RowList(), places: [] };
-            byPartition.set(row.partition, target);
+          let parcel = open.get(row.partition);
+          if (parcel === undefined || parcel.rows.isFull) {
+            parcel = { id: undefined, target: row.partition, rows: new RowList(), places: [] };
+            open.set(row.partition, parcel);
+            parcels.push(parcel);
           }
-          target.rows.add(row, at + 1);
-          target.places.push({ end: at, index, row });
+          parcel.rows.add(row, at + 1);
+          parcel.places.push({ end: at, index, row });
         }
       });
     });
-    const here = byPartition.get(partition);
-    byPartition.delete(partition);
-    const away = [...byPartition];
-    const list = ends.map(({ kind, member, token, rest }) =>
-      isPlain(kind, rest) ? Buffer.concat([member, token]) : [kind, member, token, ...rest],
-    );
-    const answer = await link.run("settle", partition, [
-      ...[link.batch(), String(reader.set.version), packed(list)],
-      here === undefined ? "" : here.rows.packed(),
-      away.length === 0 ? "" : packed(away.map(([target, { rows }]) => [target, rows.list()])),
-      channel,
-    ]);
-    if (String(answer[0]) === "V") {
-      await rules.follow(partition, Number(answer[1]));
-      return undefined;
-    }
-    const letters = String(answer[1]);
-    this.#parts.changed(partition);
-    const isDone = (end: number): boolean => letters[end - 1] === "d";
-    if (here !== undefined) this.#take(here, String(answer[2]), { codes, isDone });
-    const numbers = answer[3] as unknown[];
-    await Promise.all(
-      away.map(async ([target, each]) => {
-        const at = numbers.findIndex((one, index) => index % 2 === 0 && Number(one) === target);
-        if (at < 0) return;
-        const text = await this.#outbox.forward(
-          partition,
-          target,
-          Number(numbers[at + 1]),
-          each.rows.list(isDone),
-        );
-        this.#take(each, text, { codes, isDone });
-        this.#parts.changed(target);
-      }),
-    );
-    this.#count(known, codes, letters);
-    return ends.map((_, at) => ({ letter: letters[at] as string, codes: codes[at] as Uint8Array }));
+    return { codes, known, parcels };
   }
 
   /** Codes of a partition's rows. Without a text another process has forwarded them, and each is taken as accepted. */
   #take(
-    { rows, places }: { rows: RowList; places: Place[] },
+    { rows, places }: Parcel,
     text: string,
-    { codes, isDone }: { codes: Uint8Array[]; isDone: (end: number) => boolean },
+    { codes, isDone }: { codes: readonly Uint8Array[]; isDone: (end: number) => boolean },
   ): void {
     rows.places(isDone).forEach((index, at) => {
       const { end, index: child, row } = places[index] as Place;
-      const code = text === "" ? VERDICT_ACCEPTED : Number.parseInt(text[at] as string, 16);
-      (codes[end] as Uint8Array)[child] = code;
-      this.#pushes.learn(row, code);
+      const letter = text === "" ? ACCEPTED : (text[at] as string);
+      (codes[end] as Uint8Array)[child] = this.#pushes.learn(row, letter);
     });
   }
 

@@ -4,7 +4,7 @@
  *
  *   idle       a partition that had live records is asked alone until it has none, so that waiting costs a call a second and not one for each
  *              partition; every half minute all are asked, since a process that died may have left links in an outbox
- *   finished   two equal rounds over all partitions' counters: nothing live, and every parcel sent was received; no rule that seeds again,
+ *   finished   two equal rounds over all partitions' counters: nothing live, and no parcel in an outbox; no rule that seeds again,
  *              no `pushFrom` under way, `onIdle` and `idleTimeoutMs` agree
  */
 import type { EventHub } from "../../../engine/event-hub.ts";
@@ -51,6 +51,7 @@ export class LeaseTaker {
   /** A partition that had live records when last asked; -1: none. */
   #livePartition = -1;
   #roundAt = 0;
+  #sweepAt = 0;
   #idleSince: number | undefined;
   #saidFinished = false;
   /** How often everything was found done. */
@@ -104,6 +105,7 @@ export class LeaseTaker {
     const until = waitMs === undefined ? Number.POSITIVE_INFINITY : source.now() + waitMs;
     const finishes = this.#finishes;
     for (;;) {
+      await this.#sweepOutboxes();
       const leases = await this.poll(max, false);
       if (signal?.aborted === true) {
         await Promise.all(leases.map((lease) => lease.release()));
@@ -188,7 +190,7 @@ export class LeaseTaker {
       this.#roundAt = MACHINE.monotonic() + ROUND_MS;
       this.#livePartition = livePartition(first);
       this.#idleSince = undefined;
-      await this.#sweepOutboxes(first.sum);
+      if (first.parcels > 0) await this.#sweepOutboxes(true);
       return false;
     }
     if (!wasAdmitted(first)) return false;
@@ -215,10 +217,11 @@ export class LeaseTaker {
     return isSo;
   }
 
-  /** Links that a process has left in an outbox go on. */
-  async #sweepOutboxes(sum: readonly number[]): Promise<void> {
-    const { link, outbox } = this.#parts;
-    if (sum[25] === sum[26]) return;
+  /** Links that a process has left in an outbox go on: at the first call, every half minute, and where an end waits for them. */
+  async #sweepOutboxes(isAsked = false): Promise<void> {
+    const { link, outbox, isClosed } = this.#parts;
+    if (isClosed() || (!isAsked && MACHINE.monotonic() < this.#sweepAt)) return;
+    this.#sweepAt = MACHINE.monotonic() + ROUND_MS;
     await Promise.all(link.keys.map((_, partition) => outbox.sweep(partition)));
   }
 }

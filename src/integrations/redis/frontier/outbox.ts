@@ -4,27 +4,34 @@
  *   settle ─▶ outbox ── deliver ──▶ the other partition, which keeps the parcel's number
  *                 └── drop, once it is taken in
  *
- *   I1  Any process may forward any parcel, several at once: the number makes the second one nothing.
+ *   I1  Any process may forward any parcel, several at once: its stream and number make the second one nothing.
+ *   I2  Numbers are given here and never twice. A stream ends where it is unknown what became of one of its parcels: nothing below the least
+ *       number that is under way may be in an outbox untaken.
  */
-import { type Packable, packed } from "../server/packing.ts";
 import type { ServerLink } from "../server/server-link.ts";
+import { randomBytes } from "../server/waiting.ts";
 
 /** Parcels that one call reads. */
 const PAGE = 16;
 /** Bytes of parcels that one call delivers: about as many rows as a push has. */
 const BYTES_MAX = 16_384;
+const STREAM_BYTES = 8;
 
 /** Parcels of one call. */
 interface Delivery {
   readonly target: number;
   bytes: number;
-  readonly parcels: Array<string | Buffer>;
+  readonly parcels: Buffer[];
 }
 
 export class Outbox {
   readonly #link: ServerLink;
   readonly #channel: string;
   /** Fields that were delivered, by partition, not dropped yet. */
+  #stream = randomBytes(2);
+  #numbers = 0;
+  /** Numbers of this stream that are under way, in their order. */
+  #underWay = new Set<number>();
   readonly #delivered = new Map<number, Buffer[]>();
   readonly #dropping = new Map<number, Promise<void>>();
 
@@ -33,18 +40,43 @@ export class Outbox {
     this.#channel = channel;
   }
 
+  /** The id of a parcel that is about to be made: stream and number. */
+  number(): Buffer {
+    const id = Buffer.alloc(STREAM_BYTES + 6);
+    this.#stream.copy(id);
+    id.writeUIntBE(++this.#numbers, STREAM_BYTES, 6);
+    this.#underWay.add(this.#numbers);
+    return id;
+  }
+
+  /** A parcel has arrived, or was never made. */
+  settle(id: Buffer): void {
+    if (this.#isOwn(id)) this.#underWay.delete(id.readUIntBE(STREAM_BYTES, 6));
+  }
+
+  /** It is unknown what became of parcels. */
+  renew(): void {
+    this.#stream = randomBytes(2);
+    this.#underWay = new Set();
+  }
+
+  #isOwn(id: Buffer): boolean {
+    return this.#stream.equals(id.subarray(0, STREAM_BYTES));
+  }
+
   /** Forwards a parcel that this process has just made; the codes of its rows, "" where another process was quicker. */
-  async forward(
-    source: number,
-    target: number,
-    number: number,
-    rows: readonly Packable[],
-  ): Promise<string> {
-    const answer = await this.#link.run("deliver", target, [
-      ...[String(source), this.#channel, String(number), packed(rows)],
-    ]);
-    await this.#drop(source, fieldOf(target, number));
+  async forward(source: number, target: number, id: Buffer, rows: Buffer): Promise<string> {
+    const [least] = this.#underWay;
+    const floor = this.#isOwn(id) && least !== undefined ? String(least) : "";
+    const answer = await this.#link.run("deliver", target, [this.#channel, floor, id, rows]);
+    this.settle(id);
+    this.#drop(source, fieldOf(target, id));
     return String(answer[1] ?? "");
+  }
+
+  /** Resolves when the parcels of a partition that were forwarded have left its outbox. */
+  async dropped(source: number): Promise<void> {
+    await this.#dropping.get(source);
   }
 
   /** Forwards what processes that are gone have left; how many parcels there were. */
@@ -73,41 +105,40 @@ export class Outbox {
         calls.push(call);
       }
       call.bytes += rows.length;
-      call.parcels.push(String(field.readUIntBE(2, 6)), rows);
+      call.parcels.push(field.subarray(2), rows);
     }
     await Promise.all(
       calls.map(({ target, parcels }) =>
-        this.#link.run("deliver", target, [String(source), this.#channel, ...parcels]),
+        this.#link.run("deliver", target, [this.#channel, "", ...parcels]),
       ),
     );
     if (fields.length > 0) await this.#link.run("outbox", source, ["", "", ...fields]);
     return fields.length;
   }
 
-  /** Drops of one turn go together. */
-  #drop(source: number, field: Buffer): Promise<void> {
-    const list = this.#delivered.get(source) ?? [];
-    list.push(field);
-    this.#delivered.set(source, list);
-    let dropping = this.#dropping.get(source);
-    if (dropping === undefined) {
-      dropping = new Promise((resolve, reject) => {
-        setImmediate(() => {
-          const fields = this.#delivered.get(source) ?? [];
-          this.#delivered.delete(source);
-          this.#dropping.delete(source);
-          this.#link.run("outbox", source, ["", "", ...fields]).then(() => resolve(), reject);
-        });
-      });
-      this.#dropping.set(source, dropping);
+  /** Drops of one turn go together; one that fails is made with the next: a parcel that stays is delivered again, which changes nothing. */
+  #drop(source: number, field: Buffer): void {
+    const list = this.#delivered.get(source);
+    if (list === undefined) this.#delivered.set(source, [field]);
+    else list.push(field);
+    this.#dropping.set(source, this.#dropping.get(source) ?? this.#dropAll(source));
+  }
+
+  async #dropAll(source: number): Promise<void> {
+    await new Promise(setImmediate);
+    this.#dropping.delete(source);
+    const fields = this.#delivered.get(source) ?? [];
+    this.#delivered.delete(source);
+    try {
+      await this.#link.run("outbox", source, ["", "", ...fields]);
+    } catch {
+      this.#delivered.set(source, [...fields, ...(this.#delivered.get(source) ?? [])]);
     }
-    return dropping;
   }
 }
 
-function fieldOf(target: number, number: number): Buffer {
-  const field = Buffer.alloc(8);
+function fieldOf(target: number, id: Buffer): Buffer {
+  const field = Buffer.alloc(2);
   field.writeUInt16BE(target, 0);
-  field.writeUIntBE(number, 2, 6);
-  return field;
+  return Buffer.concat([field, id]);
 }

@@ -1,7 +1,7 @@
 /**
  * Pushes: requests to their partitions and their codes back, many at a time.
  *
- *   rows ─▶ (a recent duplicate: answered here) ─▶ rows of a partition, 112 a call ─▶ codes
+ *   rows ─▶ (a recent duplicate: answered here) ─▶ rows of a partition, a bounded number a call ─▶ codes
  *             version refused ─▶ rules read anew, these rows once more
  */
 import type { PlainRequest } from "../../../engine/types/frontier-types.ts";
@@ -18,8 +18,8 @@ import type { Recent } from "../requests/recent-duplicates.ts";
 import type { Origin, RequestReader, Row } from "../requests/request-reader.ts";
 import type { SharedRules } from "./shared-rules.ts";
 
-/** Rows of one script call: bounded work for the server. */
-export const ROWS_MAX = 112;
+/** A duplicate that a later sighting at the same depth may still change (lua/lib-admit.lua). */
+const STAYS_DEEPER = "3";
 
 export interface PushParts {
   readonly link: ServerLink;
@@ -66,8 +66,15 @@ export class Pushes {
     return isPlain && !isRecrawled && this.#parts.recent.has(row.fingerprint, row.depth);
   }
 
-  /** What the server has answered of a row. */
-  learn(row: Row, code: number): void {
+  /** The code of a row by its letter in the server's answer. */
+  learn(row: Row, letter: string): number {
+    if (letter === STAYS_DEEPER) return VERDICT_DUPLICATE;
+    const code = Number.parseInt(letter, 16);
+    this.#learn(row, code);
+    return code;
+  }
+
+  #learn(row: Row, code: number): void {
     if (code <= VERDICT_DEFERRED) this.#parts.admitted(row);
     if (code > VERDICT_DUPLICATE || row.epoch !== "" || row.dedup === "skip") return;
     if (row.dedup === "put" || row.dedup === "visited") return;
@@ -117,12 +124,13 @@ export class Pushes {
     await Promise.all(
       [...byPartition].map(async ([partition, sent]) => {
         // In order, so that what a partition gets first stands first.
-        for (let at = 0; at < sent.length; at += ROWS_MAX) {
-          const slice = sent.slice(at, at + ROWS_MAX);
+        for (let at = 0; at < sent.length; ) {
           const rows = new RowList();
-          for (const { row } of slice) rows.add(row);
+          const from = at;
+          while (at < sent.length && !rows.isFull) rows.add((sent[at++] as Sent).row);
+          const slice = sent.slice(from, at);
           if (!(await this.#send(partition, rows, slice, work))) {
-            again.push(...sent.slice(at).map(({ place }) => place));
+            again.push(...sent.slice(from).map(({ place }) => place));
             return;
           }
         }
@@ -170,9 +178,7 @@ export class Pushes {
     const text = String(answer[1]);
     if (/[01]/.test(text)) this.#parts.changed(partition);
     sent.forEach(({ row, place }, at) => {
-      const code = Number.parseInt(text[at] as string, 16);
-      codes[place] = code;
-      this.learn(row, code);
+      codes[place] = this.learn(row, text[at] as string);
     });
     return true;
   }

@@ -308,8 +308,7 @@ export class OpenRedisFrontier implements RedisFrontier {
 
   async state(): Promise<Record<string, unknown>> {
     this.#need();
-    const [key = ""] = this.#parts.link.keys[0] as readonly string[];
-    const bytes = await this.#parts.link.commands.call(key, "HGET", [key, "user"]);
+    const bytes = await this.#parts.link.ask(0, "HGET", "user");
     return bytes === null ? {} : (packr.unpack(bytes as Buffer) as Record<string, unknown>);
   }
 
@@ -460,7 +459,7 @@ export class OpenRedisFrontier implements RedisFrontier {
   async #tell(message: string): Promise<void> {
     const { link, channel } = this.#parts;
     const [key = ""] = link.keys[0] as readonly string[];
-    await link.commands.call(key, "PUBLISH", [channel, message]);
+    await link.retry(() => link.commands.call(key, "PUBLISH", [channel, message]));
   }
 
   async #push(list: readonly PlainRequest[]): Promise<Uint8Array> {

@@ -58,7 +58,7 @@ export class SharedRules {
         ...{ rules, defaults, version: version + 1, label: label ?? version + 1 },
         numbers: Object.fromEntries(numbers),
       });
-      if (await this.#send(0, next, version)) {
+      if ((await this.#send(0, next, version)) || (await this.#isStored(next))) {
         await Promise.all(
           this.#link.keys.map((_, at) => (at === 0 ? true : this.#send(at, next, undefined))),
         );
@@ -67,6 +67,12 @@ export class SharedRules {
       }
       await this.refresh(0);
     }
+  }
+
+  /** Whether partition 0 holds this set: the answer to the call that brought it was lost. */
+  async #isStored({ version, text }: RuleSet): Promise<boolean> {
+    const stored = await readStoredRules(this.#link, 0);
+    return stored?.version === version && stored.text === text;
   }
 
   /** False: another set was there first. */
@@ -84,9 +90,8 @@ export async function readStoredRules(
   link: ServerLink,
   partition: number,
 ): Promise<RuleSet | undefined> {
-  const [key = ""] = link.keys[partition] as readonly string[];
   const answer = await link.run("report", partition, ["0"]);
   const version = (answer[2] as Buffer).readDoubleBE(4 * 8);
-  const text = await link.commands.call(key, "HGET", [key, "rules"]);
+  const text = await link.ask(partition, "HGET", "rules");
   return text === null ? undefined : readRuleSet(String(text), version);
 }

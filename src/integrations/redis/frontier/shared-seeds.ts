@@ -55,11 +55,10 @@ export class SharedSeeds {
 
   async #seedAll(): Promise<void> {
     const { link, reader } = this.#parts;
-    const [key = ""] = link.keys[0] as readonly string[];
     for (const spec of reader.set.list.specs) {
       if (!this.#isDue(spec)) continue;
       const field = `seeded:${spec.id}`;
-      const noted = await link.retry(() => link.commands.call(key, "HGET", [key, field]));
+      const noted = await link.ask(0, "HGET", field);
       if (noted !== null) this.#seededAt.set(spec.id, Number(noted));
       if (!this.#isDue(spec)) continue;
       const nowMs = this.#parts.now();

@@ -1,39 +1,47 @@
 --- @include lib-state lib-seen lib-record lib-host lib-lease lib-admit
 -- Takes in children that pages of another partition led to. A parcel that was taken in before changes nothing.
 --
--- ARGV     1 now, or "" · 2 number of the partition that they come from · 3 channel to wake sleepers, or ""
---          4 … number of a parcel, its rows as they stand in the outbox
+-- A process numbers its parcels by itself, in a stream of its own: a partition whose master lost its last calls does not give a number twice.
+-- A stream's marks, in the field `i` and its name: every number below the first was taken in or never sent, and those that follow were taken in.
+--
+-- ARGV     1 now, or "" · 2 channel to wake sleepers, or "" · 3 of the first parcel's stream the least number that is still under way, or ""
+--          4 … stream 8 and number 6 of a parcel, its rows as they stand in the outbox
 -- Returns  { "D", codes of each parcel, or "" where it was taken in before and nothing is known of its codes }
 workWhenFull()
 moveDue()
-local source = pack(">H", tonumber(ARGV[2]))
-local field = "i" .. source
--- Every number up to `low` was taken in, and those of the list.
-local marks = call("HGET", KM, field)
-marks = marks and cmsgpack.unpack(marks) or { 0 }
-local known = {}
-for at = 2, #marks do known[marks[at]] = true end
-local low = marks[1]
+local streams = {}
+local function marksOf(stream)
+  local marks = streams[stream]
+  if marks then return marks end
+  local text = call("HGET", KM, "i" .. stream)
+  local list = text and cmsgpack.unpack(text) or { 0 }
+  marks = { low = list[1], taken = {} }
+  for at = 2, #list do marks.taken[list[at]] = true end
+  streams[stream] = marks
+  return marks
+end
+
 local answer = { "D" }
 for at = 4, #ARGV, 2 do
-  local number = tonumber(ARGV[at])
-  local batch = "o" .. source .. pack(">I6", number)
-  if number <= low or known[number] then insert(answer, answerOf(batch) or "") else
+  local id = ARGV[at]
+  local marks, number = marksOf(sub(id, 1, 8)), unpack_(">I6", id, 9)
+  if number < marks.low or marks.taken[number] then insert(answer, answerOf("o" .. id) or "") else
     local codes = admit(cmsgpack.unpack(ARGV[at + 1]), 0)
-    known[number] = true
+    marks.taken[number] = true
     C[RECEIVED] = C[RECEIVED] + 1
-    keepAnswer(batch, codes)
+    keepAnswer("o" .. id, codes)
     insert(answer, codes)
   end
 end
-for _ = 1, #marks + #ARGV do
-  if not known[low + 1] then break end
-  low = low + 1
-  known[low] = nil
+if ARGV[3] ~= "" then
+  local marks = marksOf(sub(ARGV[4], 1, 8))
+  marks.low = math.max(marks.low, tonumber(ARGV[3]))
 end
-marks = { low }
-for number in pairs(known) do insert(marks, number) end
-call("HSET", KM, field, cmsgpack.pack(marks))
-if wokeSomething then wake(ARGV[3]) end
+for stream, marks in pairs(streams) do
+  local list = { marks.low }
+  for number in pairs(marks.taken) do if number >= marks.low then insert(list, number) end end
+  call("HSET", KM, "i" .. stream, cmsgpack.pack(list))
+end
+if wokeSomething then wake(ARGV[2]) end
 saveAll()
 return answer

@@ -1,9 +1,11 @@
 --- @include lib-state lib-seen lib-record lib-host lib-lease
 -- Forgets identities, a slice at a time: of one epoch, or of all. Live records go on without identity.
 --
--- ARGV     1 now, or "" · 2 "slice", cursor, how many buckets, number of a family or ""
+-- ARGV     1 now, or "" · 2 batch · 3 "slice", cursor, how many buckets, number of a family or ""
 --          or "nameless": finished pages that had no identity
 -- Returns  { "G", next cursor, how many }
+local done = answerOf(ARGV[2])
+if done then return cmsgpack.unpack(done) end
 workWhenFull()
 moveDue()
 local count = 0
@@ -48,19 +50,19 @@ local function loseNames()
 end
 
 local cursor = "0"
-if ARGV[2] == "nameless" then
+if ARGV[3] == "nameless" then
   count = C[NAMELESS_DONE]
   C[DONE] = C[DONE] - count
   C[FORGOTTEN] = C[FORGOTTEN] + count
   C[NAMELESS_DONE] = 0
 else
-  local page = call("HSCAN", KS, ARGV[3], "COUNT", ARGV[4])
+  local page = call("HSCAN", KS, ARGV[4], "COUNT", ARGV[5])
   cursor = page[1]
   for each = 1, #page[2], 2 do
     local field, bucket = page[2][each], page[2][each + 1]
     if field ~= "" then
       local number = unpack_(">H", field)
-      if ARGV[5] == "" or tonumber(ARGV[5]) == number then
+      if ARGV[6] == "" or tonumber(ARGV[6]) == number then
         local family = familyOf(number)
         for at = 1, #bucket, ENTRY do forgetEntry(bucket, at) end
         family.count = family.count - #bucket / ENTRY
@@ -72,5 +74,7 @@ else
   C[GENERATION] = C[GENERATION] + 1
 end
 loseNames()
+local answer = { "G", cursor, count }
+keepAnswer(ARGV[2], cmsgpack.pack(answer))
 saveAll()
-return { "G", cursor, count }
+return answer

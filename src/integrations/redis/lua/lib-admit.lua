@@ -3,7 +3,8 @@
 --   rows    { names of hosts, terms, host 2 and terms 2 of each row, fingerprints 16, records }: rows in the order in which they came
 --   terms   { rule, priority, start, depth, options or false [, end] }: what rows have in common
 --   record  as it stands (lib-record.lua), pending
---   code    a digit for each request, in order: "0" accepted, "1" deferred, "2" duplicate, "7" budget, "A" full, "B" full of memory
+--   code    a digit for each request, in order: "0" accepted, "1" deferred, "2" duplicate, "7" budget, "A" full, "B" full of memory;
+--           "3" duplicate, shallower than what is known: the same sighting may change its depth later
 --
 --   options  d due at · k dedup ("r" record, "s" skip; "p" put: whatever is known and not leased makes way; "v" put as
 --           finished; "a" seeded again: what is finished or failed makes way) · e epoch's name · o its request named the epoch · f its host's domain
@@ -19,13 +20,13 @@ local function familyNamed(name)
   return C[FAMILIES]
 end
 
--- A shallower sighting lowers the depth of a record that still has its visit before it; its place follows.
+-- A shallower sighting lowers the depth of a record that still has its visit before it; its place follows. False: it has none.
 local function lowerDepth(field, at, id, depth)
   local bytes = recordOf(id)
-  if not bytes then return end
+  if not bytes then return false end
   local record = readRecord(bytes)
-  if depth >= record.depth or record.state > STATE_WAITING then return end
-  if call("HEXISTS", KL, pack(">I6", id)) == 1 then return end
+  if depth >= record.depth or record.state > STATE_WAITING then return false end
+  if call("HEXISTS", KL, pack(">I6", id)) == 1 then return false end
   local gained = (record.depth - depth) * (ruleOf(record.rule).depthPriority or 0)
   bytes = withDepth(bytes, depth)
   if gained ~= 0 then
@@ -42,6 +43,7 @@ local function lowerDepth(field, at, id, depth)
   end
   setRecord(id, bytes)
   setWord(field, at, liveWord(id, depth))
+  return true
 end
 
 -- Whether a push of a known identity may stand in for it: its rule crawls again, and its time has come.
@@ -148,11 +150,37 @@ local function isSpent(term, name)
   return (settings and settings.admitted or 0) >= (term.rule.budgetUrls or 1e15) or (host and host[H_BYTES] or 0) >= (term.rule.budgetBytes or 1e15)
 end
 
+-- Adds numbers to the only queue of a plain host, or begins one where it is new or has no work; false: it must be parsed.
+local function appendPlain(text, term, name, ids)
+  if text and byte(text, 41) == 1 then
+    local flags, place = byte(text, 15, 16)
+    local length = byte(text, 78) + #ids
+    if flags % 4 >= HAS_SETTINGS or place == NOWHERE or sub(text, 42, 52) ~= term.queue or length > PART_BYTES then return false end
+    editHost(name, sub(text, 1, 52) .. pack(">I4", unpack_(">I4", text, 53) + #ids / 6) .. sub(text, 57, 77) .. char(length) .. sub(text, 79) .. ids)
+    return true
+  end
+  local rule, joined, turn, leased, flags, place, readyAt, block, bytes, count = term.rule, C[JOINED] + 1, 0, 0, 0, NOWHERE, 0, 0, 0, 0
+  if text then joined, turn, leased, flags, place, readyAt, block, bytes, count = unpack_(HOST, text) end
+  if rule.polite ~= 1 or #ids > PART_BYTES or flags % 4 ~= 0 or place ~= NOWHERE or count ~= 0 then return false end
+  if not text then C[JOINED], C[HOSTS] = joined, C[HOSTS] + 1 end
+  local number, at = C[NEXT_QUEUE] + 1, readyAt > block and readyAt or block
+  C[NEXT_QUEUE] = number
+  if leased < (rule.perHost or 1) then place = at > now and IN_DELAYED or IN_READY end
+  text = pack(HOST, joined, turn, leased, flags, place, readyAt, block, bytes, 1)
+    .. pack(QUEUE, term.number, term.start, term.priority, #ids / 6, number, FIRST_PART, FIRST_PART, 0, 0, #ids) .. ids
+  editHost(name, text)
+  if place == NOWHERE then return true end
+  local member = politeMember(text, name, turn)
+  if place == IN_DELAYED then addDelayed[member] = at else
+    addReady[member] = true
+    if C[RULES] > 1 then joinedRules[term.number] = true end
+  end
+  return true
+end
+
 -- Adds the numbers of new records to a queue of their host.
 local function appendNew(term, name, ids)
-  local text = term.isPlain and hosts[name] == nil and hostTexts[name]
-  text = text and appendPlain(text, term.queue, ids)
-  if text then return editHost(name, text) end
+  if term.isPlain and hosts[name] == nil and appendPlain(hostTexts[name], term, name, ids) then return end
   local host = hostOf(name)
   if term.domain and not host[H_DECIDED] and host[H_TURN] == 0 then settingsOf(host).domain = term.domain end
   if term.isLater then return appendIds(queueOf(host, WAITING_RULE, 0, 0), ids, #ids / 6) end
@@ -190,6 +218,23 @@ local function admit(rows, capacity, isKept)
   local terms, fields, own, hostNames = readTerms(rows[2]), {}, {}, {}
   readRows(rows, terms, fields, own, hostNames)
   local codes, firsts, dues = {}, {}, {}
+
+  -- New records stand in no queue until this puts them there; those from this number on do not yet.
+  local unplaced = C[NEXT_ID]
+  local function placeNew()
+    callMany("ZADD", KW, dues)
+    local names = {}
+    for index = 1, #firsts do names[index] = hostNames[firsts[index]] end
+    readHosts(names)
+    for index = 1, #firsts do
+      local targets, name = own[firsts[index]].targets, names[index]
+      appendNew(own[firsts[index]], name, targets[name])
+      targets[name] = nil
+      wokeSomething = true
+    end
+    firsts, dues, unplaced = {}, {}, C[NEXT_ID]
+  end
+
   for at = 1, #own do
     local term = own[at]
     if not isKept or isKept(term.finish) then
@@ -202,15 +247,19 @@ local function admit(rows, capacity, isKept)
       if entry then
         local word = byte(bucket, entry + 16)
         local isForever = term.family.number == 0
+        local id = word == LIVE and unpack_(">I6", bucket, entry + 18) or -1
+        -- The same URL came before in this batch, and what follows may take it out of its queue.
+        if id >= unplaced and (term.isPut or kind or depth < byte(bucket, entry + 17)) then placeNew() end
         if (term.mayReplace and isForever or kind == "r" and isForever or term.isPut or kind == "a") and canMakeWay(word, field, entry, term.mayReplace, kind) then
           isNew, makesRoom = true, word
         else
-          if word == LIVE and depth < byte(bucket, entry + 17) then lowerDepth(field, entry, unpack_(">I6", bucket, entry + 18), depth) end
+          local isShallower = depth < byte(bucket, entry + 17)
+          if isShallower and word == LIVE then isShallower = not lowerDepth(field, entry, id, depth) end
           if kind == "r" then
             isNew = true
             isNameless = word == LIVE
           else
-            code = "2"
+            code = isShallower and "3" or "2"
           end
         end
       end
@@ -221,6 +270,8 @@ local function admit(rows, capacity, isKept)
           C[NAMELESS_DONE] = C[NAMELESS_DONE] + 1
         end
         if makesRoom then makesWay(makesRoom, field, entry, term.isPut) end
+        -- Clients remember the least depth at which a URL was seen.
+        if entry and not isNameless and depth > byte(bucket, entry + 17) then C[GENERATION] = C[GENERATION] + 1 end
         if term.isBudgeted then
           local host = hostOf(name)
           settingsOf(host).admitted = settingsOf(host).admitted + 1
@@ -253,21 +304,13 @@ local function admit(rows, capacity, isKept)
           C[WAITING] = C[WAITING] + 1
         elseif not term.isVisited then C[PENDING] = C[PENDING] + 1 end
       elseif term.isPut and entry then C[PUSHED] = C[PUSHED] - 1 -- it stays as it was
-      elseif code == "2" then C[DUPLICATE] = C[DUPLICATE] + 1
+      elseif code == "2" or code == "3" then C[DUPLICATE] = C[DUPLICATE] + 1
       elseif code == "A" then C[FULL] = C[FULL] + 1
       elseif code == "7" then call("HINCRBY", KM, "x:budget", 1) end
       codes[#codes + 1] = code
     end
   end
-  callMany("ZADD", KW, dues)
-  local names = {}
-  for index = 1, #firsts do names[index] = hostNames[firsts[index]] end
-  readHosts(names)
-  for index = 1, #firsts do
-    local term, name = own[firsts[index]], names[index]
-    appendNew(term, name, term.targets[name])
-    wokeSomething = true
-  end
+  placeNew()
   countTerms(terms)
   C[PUSHED] = C[PUSHED] + #codes
   return concat(codes)

@@ -110,15 +110,6 @@ local function hostOf(name)
   return host
 end
 
--- The text of a plain host with more numbers in its only queue, or nil: the host must be parsed. `queue` is how the queue's text begins.
-local function appendPlain(text, queue, ids)
-  local flags, place = byte(text, 15, 16)
-  if flags % 4 >= HAS_SETTINGS or place == NOWHERE or byte(text, 41) ~= 1 or sub(text, 42, 52) ~= queue then return nil end
-  local length = byte(text, 78) + #ids
-  if length > PART_BYTES then return nil end
-  return sub(text, 1, 52) .. pack(">I4", unpack_(">I4", text, 53) + #ids / 6) .. sub(text, 57, 77) .. char(length) .. sub(text, 79) .. ids
-end
-
 -- Changes the text of a host that is not parsed.
 local function editHost(name, text)
   hostTexts[name] = text

@@ -13,9 +13,9 @@ local deadline = now + lasts
 
 local function answerHead(next, at) return { "L", next, C[VERSION], C[PENDING], string.format("%.17g", now), string.format("%.17g", at) } end
 
--- A batch that is sent twice gets the leases that it has and that are still live.
+-- A batch that is sent twice gets the leases that it has and that are still live; when there is more was in the answer that was lost.
 local function again(members)
-  local answer = answerHead("", deadline)
+  local answer = answerHead(string.format("%.17g", now), deadline)
   for at = 1, #members, 6 do
     local member = sub(members, at, at + 5)
     local text = call("HGET", KL, member)

@@ -2,14 +2,14 @@
 -- Ends leases, each in one step with what its page has led to.
 --
 -- ARGV     1 now, or "" · 2 batch · 3 version of the rules · 4 ends, msgpack · 5 rows of children of this partition, msgpack, or ""
---          6 children of other partitions, msgpack { partition, rows … }, or "" · 7 channel to wake sleepers, or ""
+--          6 parcels for the outbox, msgpack { { partition, stream 8 and number 6, rows of children, msgpack }, … }, or "" · 7 channel to wake sleepers, or ""
 --          8 most bytes of a batch of children · 9 the end of each group of children
 --
 --   end      number 6, token 8 as one text: done · or { kind, number 6, token 8, outcome or nil, … }: 1 done · 2 retry, delay or nil, priority or nil, reason, chance, next rule
 --            and body where its rule is gone · 3 fail, reason
 --            4 release, next rule and body · 5 extend, milliseconds · 6 match again: rule, body · 7 check: nothing but whether it is live
 --   outcome  { status, latency, retry after, bytes, address, changed, visited }: map of those that are given
--- Returns  { "S", an answer each: "d" "q" "f" "r" "e" "m" "c" "n" (live without identity) or "l" late, codes of children, outbox's numbers }
+-- Returns  { "S", an answer each: "d" "q" "f" "r" "e" "m" "c" "n" (live without identity) or "l" late, codes of children, 1 for each parcel, 0: none of its pages is done }
 --          { "V", version }: the rules have changed, match the children again
 local doneBefore = answerOf(ARGV[2])
 if doneBefore then return cmsgpack.unpack(doneBefore) end
@@ -142,7 +142,7 @@ do
       return failNow(id, withRule(bytes, NO_RULE), record, "no-rule")
     end
     record.state = STATE_PENDING
-    bytes = underRule(record, one[4], one[6])
+    bytes = underRule(record, one[4], one[5])
     setRecord(id, bytes)
     C[PENDING] = C[PENDING] + 1
     countRule(record.rule, 1, 1)
@@ -272,11 +272,10 @@ saveLeases()
 
 local function isKept(finish) return answers[finish] == "d" end
 
--- The rows whose pages are finished, and nothing of others.
-local function keptRows(rows)
-  local terms, all = rows[2], true
-  for _, term in ipairs(terms) do all = all and isKept(term[6]) end
-  if all then return rows end
+-- Of a parcel the rows whose pages are finished; nil: there are none.
+local function keptRows(text)
+  local rows = cmsgpack.unpack(text)
+  local terms = rows[2]
   local places, prints, kept = {}, {}, {}
   for at = 1, #rows[3] / 4 do
     local place = sub(rows[3], 4 * at - 3, 4 * at)
@@ -286,26 +285,24 @@ local function keptRows(rows)
       kept[#kept + 1] = rows[5][at]
     end
   end
-  return { rows[1], terms, concat(places), concat(prints), kept }
+  return #kept > 0 and cmsgpack.pack({ rows[1], terms, concat(places), concat(prints), kept }) or nil
 end
 
 local codes = ""
 if ARGV[5] ~= "" then codes = admit(cmsgpack.unpack(ARGV[5]), 0, isKept) end
-local numbers = {}
+local kept = {}
 if ARGV[6] ~= "" then
-  for _, parcel in ipairs(cmsgpack.unpack(ARGV[6])) do
-    local kept = keptRows(parcel[2])
-    if #kept[5] > 0 then
-      local target = pack(">H", parcel[1])
-      local number = call("HINCRBY", KM, "o" .. target, 1)
-      call("HSET", KO, target .. pack(">I6", number), cmsgpack.pack(kept))
+  local isAll = not find(concat(answers), "[^d]")
+  for at, parcel in ipairs(cmsgpack.unpack(ARGV[6])) do
+    local rows = isAll and parcel[3] or keptRows(parcel[3])
+    kept[at] = rows and 1 or 0
+    if rows then
+      call("HSET", KO, pack(">H", parcel[1]) .. parcel[2], rows)
       C[SENT] = C[SENT] + 1
-      insert(numbers, parcel[1])
-      insert(numbers, number)
     end
   end
 end
-local answer = { "S", concat(answers), codes, numbers }
+local answer = { "S", concat(answers), codes, kept }
 keepAnswer(ARGV[2], cmsgpack.pack(answer))
 if wokeSomething then wake(ARGV[7]) end
 saveAll()

@@ -8,6 +8,10 @@ interface Terms {
   readonly end: number | undefined;
 }
 
+/** Rows and bytes of one script call: bounded work for the server. */
+export const ROWS_MAX = 112;
+export const ROWS_BYTES_MAX = 128 * 1024;
+
 /** Rows that go to one partition in one script call. */
 export class RowList {
   readonly #hosts = new Map<string, number>();
@@ -15,9 +19,11 @@ export class RowList {
   readonly #terms: Terms[] = [];
   readonly #places: Array<{ host: number; terms: number }> = [];
   readonly #rows: Row[] = [];
+  #bytes = 0;
 
-  get count(): number {
-    return this.#rows.length;
+  /** One call takes no more; a single row is taken however long it is. */
+  get isFull(): boolean {
+    return this.#rows.length >= ROWS_MAX || this.#bytes >= ROWS_BYTES_MAX;
   }
 
   /** `end`: the place of the lease's end that the row depends on. */
@@ -41,6 +47,7 @@ export class RowList {
     }
     this.#places.push({ host, terms });
     this.#rows.push(row);
+    this.#bytes += row.record.length;
   }
 
   /** Places of the rows whose ends are kept, in the order of the answer's codes. */
@@ -69,8 +76,8 @@ export class RowList {
     return [[...this.#hosts.keys()], fields, places, prints, records];
   }
 
-  packed(): Buffer {
-    return packed(this.list());
+  packed(keeps?: (end: number) => boolean): Buffer {
+    return packed(this.list(keeps));
   }
 }
 

@@ -106,13 +106,16 @@ function createListening<T>(
       for (const listener of listeners.get(channel) ?? []) listener(message);
     },
     async subscribe(channel: string, listener: (message: string) => void) {
-      opened ??= open();
+      opened ??= open().catch((cause) => {
+        opened = undefined;
+        throw cause;
+      });
       const { add } = await opened;
       const list = listeners.get(channel) ?? new Set();
-      const isFirst = list.size === 0;
+      // A channel counts as taken once the server has agreed: a call that failed may be made again.
+      if (list.size === 0) await add(channel);
       list.add(listener);
       listeners.set(channel, list);
-      if (isFirst) await add(channel);
       return async () => {
         list.delete(listener);
       };

@@ -83,6 +83,12 @@ export class ServerLink {
     return await this.#insist(name, [String(keys.length), ...keys, ...args], keys[0] as string);
   }
 
+  /** Sends a command about a partition's state, which may be sent twice. */
+  async ask(partition: number, name: string, ...rest: readonly string[]): Promise<unknown> {
+    const [key = ""] = this.keys[partition] as readonly string[];
+    return await this.retry(() => this.commands.call(key, name, [key, ...rest]));
+  }
+
   async #insist(name: ScriptName, args: readonly Argument[], key: string): Promise<unknown> {
     const script = scriptOf(name);
     return await this.retry(() => this.#evaluate(key, script, args));

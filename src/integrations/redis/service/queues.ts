@@ -124,14 +124,21 @@ export class RedisQueues {
     return answers;
   }
 
+  /** Rules may have changed since the slice was made: what they refuse now is not sent. */
   async #knowSlice(partition: number, list: readonly KnownRequest[]): Promise<KnownAnswer[]> {
     const { link, reader, rules } = this.#on;
+    const answers: KnownAnswer[] = new Array(list.length).fill("refused");
     for (;;) {
       const rows = new RowList();
+      const sent: number[] = [];
       this.#rowsOf(list).forEach((row, at) => {
-        if (typeof row !== "number") rows.add(row, at + 1);
+        if (typeof row !== "number") rows.add(row, sent.push(at));
       });
-      const facts = list.map(({ token, reason }) => [Buffer.from(token, "hex"), reason]);
+      if (sent.length === 0) return answers;
+      const facts = sent.map((at) => {
+        const { token, reason } = list[at] as KnownRequest;
+        return [Buffer.from(token, "hex"), reason];
+      });
       const version = String(reader.set.version);
       let answer: readonly unknown[];
       try {
@@ -139,11 +146,16 @@ export class RedisQueues {
           ...[link.batch(), version, rows.packed(), packed(facts as Packable)],
         ]);
       } catch (cause) {
-        if (cause instanceof MemoryFull) return list.map(() => "full");
-        throw cause;
+        if (!(cause instanceof MemoryFull)) throw cause;
+        for (const at of sent) answers[at] = "full";
+        return answers;
       }
       if (String(answer[0]) === "K") {
-        return Array.from(String(answer[1]), (letter) => ANSWERS[letter] ?? "full");
+        const letters = String(answer[1]);
+        sent.forEach((at, index) => {
+          answers[at] = ANSWERS[letters[index] as string] ?? "full";
+        });
+        return answers;
       }
       await rules.follow(partition, Number(answer[1]));
     }

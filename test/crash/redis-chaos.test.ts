@@ -1,0 +1,264 @@
+/**
+ * Six processes crawl one web over Redis while processes die and stop, servers restart and fail over, slots move, links break, rules change and memory
+ * ends. The web's own log is the witness. `SEED=` repeats a run.
+ */
+import { Cluster, Redis } from "ioredis";
+import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { createRandom, type Random } from "../../src/base/random.ts";
+import type { RedisFrontier } from "../../src/integrations/redis/frontier/redis-types.ts";
+import { openRedisFrontier } from "../../src/integrations/redis/open-redis-frontier.ts";
+import {
+  after,
+  type ChaosCrawl,
+  DELAY_MS,
+  reachableFrom,
+  startCrawl,
+} from "../support/chaos-crawl.ts";
+import { judge, type Verdict, visitsOf } from "../support/chaos-judge.ts";
+import { type LinkProxy, openLinkProxy } from "../support/link-proxy.ts";
+import { startCluster } from "../support/redis-cluster.ts";
+import { type RedisServer, startRedis, WITHOUT_REDIS } from "../support/redis-server.ts";
+import { stressRounds, testSeed } from "../support/seed.ts";
+import { skipUnless } from "../support/skip.ts";
+
+beforeEach((context) => {
+  skipUnless(context, WITHOUT_REDIS === undefined, WITHOUT_REDIS ?? "");
+});
+
+const DEADLINE_MS = 90_000;
+/** Before a master dies and until its replica has taken over, what it acknowledges may be lost. */
+const WINDOW_MS = 1_000;
+const RULES = [
+  { politeness: { delayMs: DELAY_MS } },
+  { politeness: { delayMs: DELAY_MS + 10 } },
+] as const;
+const DEFAULTS = { ...RULES[0], maxAttempts: 1_000 };
+
+type Fault = (random: Random) => Promise<unknown>;
+
+/** Every fault once, in an order by the seed, at points of the crawl's own progress. */
+async function play(crawl: ChaosCrawl, faults: readonly Fault[], random: Random): Promise<void> {
+  const left = [...faults];
+  while (left.length > 0) {
+    const [fault] = left.splice(random.below(left.length), 1) as [Fault];
+    const { entries } = crawl.web.log;
+    const enough = entries.length + 15;
+    await until("progress", async () => entries.length >= enough || entries.length > 500);
+    await fault(random);
+  }
+}
+
+async function until(
+  what: string,
+  isMet: () => Promise<boolean>,
+  deadlineMs = DEADLINE_MS,
+): Promise<void> {
+  const deadline = Date.now() + deadlineMs;
+  while (!(await isMet())) {
+    if (Date.now() > deadline) throw new Error(`no ${what} within ${deadlineMs} ms`);
+    await after(20);
+  }
+}
+
+/** Resolves when nothing is pending, waiting or leased any more. */
+async function finished(
+  frontier: RedisFrontier,
+): Promise<Awaited<ReturnType<typeof frontier.report>>> {
+  for (;;) {
+    await until("end of the crawl", async () => {
+      const { pending, waiting, leased, done } = await frontier.report();
+      return pending + waiting + leased === 0 && done > 0;
+    });
+    // Links on their way between partitions may bring more: an end is seen twice.
+    if ((await frontier.take({ max: 1, timeoutMs: 500 })).length > 0)
+      throw new Error("a lease after the end");
+    const report = await frontier.report();
+    if (report.pending + report.waiting + report.leased === 0) return report;
+  }
+}
+
+function balanceOf(report: Awaited<ReturnType<RedisFrontier["report"]>>): number {
+  const { accepted, deferred, pending, waiting, leased, done, failed, ...rest } = report;
+  const held = pending + waiting + leased + done + failed + rest.forgotten + rest.removed;
+  return accepted + deferred - held;
+}
+
+describe("six processes crawl over Redis", () => {
+  it("on one server: nothing is lost, repeated, shared or hasty", async () => {
+    for (let round = 0; round < stressRounds(1, 0.05, 1); round++)
+      await oneServer(testSeed("redis chaos") + round);
+  });
+
+  it("on a cluster: nothing is, but for what a dead master took along", async () => {
+    for (let round = 0; round < stressRounds(1, 0.05, 1); round++)
+      await oneCluster(testSeed("redis chaos in a cluster") + round);
+  });
+});
+
+async function oneServer(seed: number): Promise<void> {
+  const settings = { appendonly: "yes", appendfsync: "always" };
+  const server = await startRedis({ settings });
+  onTestFinished(() => server.close());
+  const proxy = await openLinkProxy({ path: server.socket });
+  onTestFinished(() => proxy.close());
+  const given = { redis: server.socket, name: "chaos", partitions: 4, keepOpen: true };
+  const frontier = await openRedisFrontier({ ...given, defaults: DEFAULTS });
+  onTestFinished(() => frontier.close({ discard: true }));
+  const address = `redis://127.0.0.1:${proxy.port}`;
+  const crawl = await startCrawl(seed, "chaos", (at) => ({
+    redis: at % 2 === 0 ? server.socket : address,
+  }));
+  onTestFinished(() => crawl.close());
+  await frontier.push(crawl.web.seed);
+  const faults = [
+    ...processFaults(crawl),
+    ...serverFaults(server, crawl),
+    ...linkFaults(proxy),
+    ...[ruleFault(frontier), ruleFault(frontier)],
+  ];
+  await play(crawl, faults, createRandom(seed));
+  const report = await finished(frontier);
+  const { verdict, reachable } = await verdictOn(crawl, seed, () => false);
+  const { lost, repeated, shared, hasty, unfenced } = verdict;
+  expect(crawl.complaints).toEqual([]);
+  expect({ lost, repeated, shared, hasty, unfenced }, `SEED=${seed}`).toEqual(NOTHING);
+  const { done, failed } = report;
+  expect({ done, failed, balance: balanceOf(report) }).toEqual({
+    ...{ done: reachable.size, failed: 0, balance: 0 },
+  });
+}
+
+const NOTHING = { lost: [], repeated: [], shared: [], hasty: [], unfenced: [] };
+
+function processFaults(crawl: ChaosCrawl): Fault[] {
+  return [
+    async (draw) => crawl.kill(draw.below(6)),
+    async (draw) => crawl.kill(draw.below(6)),
+    async (draw) => await crawl.stop(draw.below(6)),
+    async (draw) => await crawl.stop(draw.below(6)),
+    async (draw) => await Promise.all([crawl.stop(draw.below(3)), crawl.stop(3 + draw.below(3))]),
+  ];
+}
+
+function serverFaults(server: RedisServer, crawl: ChaosCrawl): Fault[] {
+  const restart = async (): Promise<void> => {
+    await server.kill("SIGKILL");
+    await server.start();
+  };
+  const call = async (...words: readonly string[]): Promise<void> => {
+    const client = new Redis(server.socket);
+    await client.call(words[0] as string, ...words.slice(1));
+    client.disconnect();
+  };
+  return [
+    async () => await call("SCRIPT", "FLUSH"),
+    restart,
+    async () => {
+      await crawl.nextDone();
+      await restart();
+    },
+    async () => {
+      await call("CONFIG", "SET", "maxmemory", "1");
+      await after(300);
+      await call("CONFIG", "SET", "maxmemory", "0");
+    },
+  ];
+}
+
+function linkFaults(proxy: LinkProxy): Fault[] {
+  const during = async (ms: number, fault: () => void): Promise<void> => {
+    fault();
+    await after(ms);
+    proxy.mend();
+  };
+  return [
+    () => during(300, () => proxy.cut()),
+    () => during(600, () => proxy.slow(60)),
+    () => during(400, () => proxy.stall()),
+  ];
+}
+
+/** Other delays, and one rule in place of two or two in place of one. */
+function ruleFault(frontier: RedisFrontier): Fault {
+  return async (draw) => {
+    const all = { id: `r${draw.below(100)}`, maxAttempts: 1_000, ...RULES[draw.below(2)] };
+    const own = { ...all, id: "own", match: { hosts: ["h1.outrider.test"] } };
+    await frontier.setRules(draw.below(2) === 0 ? [all] : [own, all]);
+  };
+}
+
+async function verdictOn(
+  crawl: ChaosCrawl,
+  seed: number,
+  isInWindow: (atMs: number) => boolean,
+): Promise<{ verdict: Verdict; reachable: ReadonlyMap<string, unknown> }> {
+  await crawl.close();
+  const reachable = await reachableFrom(seed);
+  const visits = visitsOf(crawl.web.log.entries, crawl.epochMs);
+  const { notes } = crawl;
+  const verdict = judge({ visits, notes, reachable, delayMs: DELAY_MS, isInWindow });
+  const { late, lost, excused } = verdict;
+  console.log(
+    `redis chaos: ${visits.length} visits of ${reachable.size} pages, ${late} began after their leases,` +
+      ` ${excused} while writes were lost; ${lost.length} pages never`,
+  );
+  return { verdict, reachable };
+}
+
+async function oneCluster(seed: number): Promise<void> {
+  const cluster = await startCluster();
+  onTestFinished(() => cluster.close());
+  const client = new Cluster([...cluster.addresses]);
+  client.on("error", () => undefined);
+  onTestFinished(() => client.disconnect());
+  const given = { redis: client, name: "chaos", partitions: 6, keepOpen: true };
+  const frontier = await openRedisFrontier({ ...given, defaults: DEFAULTS });
+  onTestFinished(() => frontier.close({ discard: true }));
+  const crawl = await startCrawl(seed, "chaos", () => ({ cluster: cluster.addresses }));
+  onTestFinished(() => crawl.close());
+  await frontier.push(crawl.web.seed);
+  const windows: Array<{ from: number; to: number }> = [];
+  const loseMaster = async (draw: Random): Promise<void> => {
+    const masters = await cluster.masters();
+    const master = masters[draw.below(masters.length)];
+    await crawl.nextDone();
+    const window = { from: Date.now() - WINDOW_MS, to: Number.POSITIVE_INFINITY };
+    windows.push(window);
+    await master?.kill("SIGKILL");
+    // Until then a restart would bring it back as an empty master.
+    await until("replica that takes over", async () => {
+      const now = await cluster.masters();
+      return now.length === 3 && !now.some(({ id }) => id === master?.id);
+    });
+    window.to = Date.now() + WINDOW_MS;
+    await master?.start();
+    await cluster.ready();
+  };
+  const move = async (draw: Random): Promise<void> => {
+    const names = Array.from({ length: 6 }, (_, at) => `outrider:{chaos.${at}}:m`);
+    const slot = Number(await client.cluster("KEYSLOT", names[draw.below(6)] as string));
+    const masters = await cluster.masters();
+    for (const from of masters) {
+      if (Number(await from.call("CLUSTER", "COUNTKEYSINSLOT", `${slot}`)) === 0) continue;
+      const to = masters.find((one) => one !== from);
+      if (to !== undefined) await cluster.moveSlots(from, to, [slot]);
+      return;
+    }
+  };
+  const faults: Fault[] = [
+    ...processFaults(crawl).slice(1, 3),
+    async () => {
+      for (const master of await cluster.masters()) await master.call("SCRIPT", "FLUSH");
+    },
+    ...[move, move, loseMaster],
+  ];
+  await play(crawl, faults, createRandom(seed));
+  const report = await finished(frontier);
+  const isInWindow = (atMs: number): boolean =>
+    windows.some(({ from, to }) => atMs >= from && atMs <= to);
+  const { verdict } = await verdictOn(crawl, seed, isInWindow);
+  const { repeated, shared, hasty, unfenced, lostBefore: lost } = verdict;
+  expect(crawl.complaints).toEqual([]);
+  expect({ lost, repeated, shared, hasty, unfenced }, `SEED=${seed}`).toEqual(NOTHING);
+  expect({ failed: report.failed, balance: balanceOf(report) }).toEqual({ failed: 0, balance: 0 });
+}
