@@ -56,7 +56,8 @@ export function numbersTo(count: number): number[] {
 }
 
 export function pageOf(title: string, ...parts: readonly string[]): string {
-  return `<!doctype html><title>${title}</title><h1>${title}</h1>${parts.join("\n")}`;
+  const text = parts.map((part) => (part.startsWith("<") ? part : `<p>${part}</p>`)).join("\n");
+  return `<!doctype html><title>${title}</title><h1>${title}</h1>${text}`;
 }
 
 /** Text from a vocabulary of the seed: the same name, the same text. */

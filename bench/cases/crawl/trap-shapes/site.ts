@@ -54,6 +54,8 @@ export function openMixedSite(
     const own = createRandom(seed * 7_919 + known.size + hashOf(path));
     return traps.flatMap((trap) => trap.entries(own, path).map((to) => link(to))).join("");
   };
+  // On every second site, pages of traps have the links of all other pages.
+  const hasTemplate = random.below(2) === 0;
   const answerOf = (url: URL): string | undefined => {
     const path = url.pathname + url.search;
     if (path === "/") return `<h1>Home</h1>${home.join("")}${intoTraps(path)}`;
@@ -65,7 +67,7 @@ export function openMixedSite(
       const text = page(new URL(url));
       if (text === undefined) continue;
       visitsOf.set(name, (visitsOf.get(name) ?? 0) + 1);
-      return text;
+      return hasTemplate ? `${text}${link("/", "home")}${intoTraps(path)}` : text;
     }
     return undefined;
   };

@@ -221,17 +221,18 @@ function path_(path: string): string {
 
 const replies: Shape = {
   name: "replies of a forum",
-  make({ random, words }) {
+  make({ random, words, goodAt, goodPaths }) {
     const form = words("reply form", upTo(random, 8, 40));
     return {
       good: NONE,
       entries: (draw) =>
         numbersTo(2).map(() => `/post/reply?topic=${draw.below(400)}&quote=${draw.below(5_000)}`),
       page({ pathname, searchParams }) {
-        const quote = searchParams.get("quote");
-        if (pathname !== "/post/reply" || quote === null) return undefined;
-        const next = `/post/reply?topic=${random.below(400)}&quote=${Number(quote) + 1}`;
-        return pageOf("Reply", form, words(`quoted ${Number(quote) % 97}`, 12), link(next, "quote"));
+        const quote = Number(searchParams.get("quote") ?? "x");
+        if (pathname !== "/post/reply" || Number.isNaN(quote)) return undefined;
+        const next = `/post/reply?topic=${random.below(400)}&quote=${quote + 1}`;
+        const quoted = /<p>[^<]*/.exec(goodAt(goodPaths()[quote % 40] ?? "") ?? "")?.[0] ?? "";
+        return pageOf("Reply", form, quoted, link(next, "quote"));
       },
     };
   },
