@@ -46,11 +46,9 @@ export function createTextDigest(url?: string): TextDigest {
   const own = isCompared ? wordsOf(url) : NO_WORDS;
   const votes = new Int32Array(isCompared ? 64 : 0);
   const fours = new Set<number>();
-  let [third, second, first] = [0, 0, 0];
-  let isNumber = false;
-  let word = FNV_START;
-  let letters = 0;
-  // Of a word's runs of letters and digits: the one at hand, and whether all before it are the URL's.
+  let [third, second, first, isNumber] = [0, 0, 0, false];
+  let [word, letters] = [FNV_START, 0];
+  // Of a word's runs of letters and digits the one at hand, and whether all are the URL's.
   let run = FNV_START;
   let isOwn = own.size > 0;
   let runs = 0;
@@ -107,10 +105,9 @@ export function createTextDigest(url?: string): TextDigest {
       end();
       [third, second, first] = [0, 0, 0];
     },
-    content: () => hex(mixed(a)) + hex(b),
-    masked: () => hex(mixed(maskedA)) + hex(maskedB),
-    similarity: () =>
-      fours.size < FOURS_MIN ? undefined : [bitsOf(votes, 0), bitsOf(votes, 32)],
+    content: () => hashOf(a, b),
+    masked: () => hashOf(maskedA, maskedB),
+    similarity: () => (fours.size < FOURS_MIN ? undefined : [bitsOf(votes, 0), bitsOf(votes, 32)]),
     fours: () => fours,
   };
 }
@@ -164,6 +161,14 @@ function vote(votes: Int32Array, hi: number, lo: number): void {
     votes[bit] = (votes[bit] as number) + (((hi >>> bit) & 1) * 2 - 1);
     votes[bit + 32] = (votes[bit + 32] as number) + (((lo >>> bit) & 1) * 2 - 1);
   }
+}
+
+function hashOf(a: number, b: number): string {
+  return hex(mixed(a)) + hex(b);
+}
+
+function similarityOf(votes: Int32Array): Similarity {
+  return [bitsOf(votes, 0), bitsOf(votes, 32)];
 }
 
 function bitsOf(votes: Int32Array, from: number): number {

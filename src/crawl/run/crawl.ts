@@ -328,7 +328,8 @@ class CrawlRun implements Crawl {
     const { exceptRules } = typeof wanted === "object" ? wanted : {};
     const ruleOf = (url: string): string | undefined => frontier.explain(url).rule;
     const isKnown = (url: string): boolean => !isNew(url);
-    this.#monitor.traps = wanted === false ? undefined : createTrapWatch({ exceptRules, ruleOf, isKnown });
+    this.#monitor.traps =
+      wanted === false ? undefined : createTrapWatch({ exceptRules, ruleOf, isKnown });
     return { isNew, traps: this.#monitor.traps, budgets: this.#budgets };
   }
 

@@ -34,7 +34,8 @@ export async function processPage(
 ): Promise<VisitEnd> {
   const isCompared = context.validators.isWanted(lease.rule);
   const isWatched = context.traps !== undefined;
-  const digest = isCompared || isWatched ? createTextDigest(isWatched ? lease.url : undefined) : undefined;
+  const digest =
+    isCompared || isWatched ? createTextDigest(isWatched ? lease.url : undefined) : undefined;
   const page = pageOf(lease, context, { answer, digest });
   const policy = await page.policy();
   const decision = await decisionOn(page, policy, context);

@@ -42,7 +42,6 @@ export class ShownTexts {
 
 function hashOf(text: string): number {
   let hash = FNV_START;
-  for (let at = 0; at < text.length; at++)
-    hash = Math.imul(hash ^ text.charCodeAt(at), FNV_PRIME);
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), FNV_PRIME);
   return hash;
 }

@@ -1,19 +1,22 @@
 /**
  * TrapWatch: recognises endless families of URLs by what visits of them showed, and leaves their links.
  *
- *   visit ─▶ text, new links ─▶ family: a visit that gave nothing, or something ─▶ 20 more of those than these would undo: a trap
+ *   visit ─▶ text, new links ─▶ family: a visit that gave nothing, or something ─▶ 12 more of those than these would undo: a trap
  *                            └▶ variable: the same text without it, or another ─▶ 8 times the same, hardly another: it means nothing
  *
- *   a visit gave nothing   no new URL outside of its family, and one of
- *                            the text of a page of the family, word for word
- *                            a text much like one of them, and new links into the family: it only leads on to itself
- *                            of a query with several names, or folders below folders, and new links into the family: no words in a row that it had not shown
+ *   gave nothing   no words in a row that the site had not shown (shown-texts.ts), no new URL outside of its family but of families that give
+ *                  nothing, and one of
+ *                    the text of a page of the family, without the words of its URL
+ *                    new links into the family, and a text much like one of it; of URLs that combine several parts, any text
+ *   same text      word for word, or three quarters of the words that the other page was the first to show, and none that is new
  *
  *   link, or pending URL ─ variable that means nothing, page known without it ─▶ left ┐
+ *                        ├ the same, page not known without it ─▶ that one instead ───┤
  *                        └ family that is a trap ───────────────────────────────────▶ left ┴─ the 50th, 100th, 200th … is visited all the same
  *
- *   I1  Reversible: what these show counts as any visit, and two that gave something in a row end a trap. A family or variable that gives something again is followed again.
- *   I2  Bounded, whatever sites do: FAMILY_MAX families with at most KEPT texts and SAMPLE_MAX fours each, GROUP_MAX pages without a variable.
+ *   I1  Reversible: what these show counts as any visit, and those that give something end a trap. A family or variable that gives something again
+ *       is followed again.
+ *   I2  Bounded, whatever sites do: FAMILY_MAX families with at most KEPT texts each, GROUP_MAX pages without a variable, the table of shown texts.
  *   I3  Seeds, and URLs of the rules that are named, are never left.
  *
  * Crash: nothing here survives the process; the next one learns it anew.
@@ -106,8 +109,8 @@ const RICH_SCORE = 4;
 const TRAP_TEXT_SCORE = 3;
 /** A variable is believed sooner: the very same words. One page that differs undoes all. */
 const VARIABLE_SCORE = 8;
-/** Unrelated texts differ in 32 ± 4 of 64 bits; in so many where they share some half. */
-const ALIKE_BITS = 22;
+/** Unrelated texts differ in 32 ± 4 of 64 bits; in so many where they share some three quarters, or a half. */
+const [ALIKE_BITS, HALF_ALIKE_BITS] = [14, 22];
 /** So many pages were the same without a variable: those that were not seen without it are taken to be. */
 const PLAIN_MIN = 6;
 const PARTS_MAX = 4;
@@ -190,7 +193,9 @@ export function createTrapWatch(options: TrapWatchOptions = {}): TrapWatch {
       const { marks } = novelty;
       const similarity = digest.similarity();
       const text = { url, content: digest.content(), masked: digest.masked(), similarity, marks };
-      const visit: Visit = { shape, text, fours: digest.fours(), isNovel: isNovel(novelty) };
+      const isAgain = tables.groups.get(shape.self)?.url === url;
+      const shown = { fours: digest.fours(), isNovel: isNovel(novelty) };
+      const visit: Visit = { shape, text, isAgain, ...shown };
       const fresh = freshLinks(tables, page);
       for (const variable of shape.variables) learnVariable(tables, variable, visit);
       remember(tables.groups, shape.self, visit);
@@ -229,6 +234,8 @@ interface Visit {
   readonly fours: ReadonlySet<number>;
   /** Whether it showed words that the site had not shown. */
   readonly isNovel: boolean;
+  /** Whether the same URL was visited before. */
+  readonly isAgain: boolean;
 }
 
 function isNovel({ count, share }: Novelty): boolean {
@@ -300,7 +307,7 @@ function isSameText(before: PageText, { text, fours, isNovel }: Visit): boolean 
   if (fours.size < COMPARED_MIN) return undefined;
   if (before.masked === text.masked) return true;
   if (before.marks.length < MARKS_MIN) return undefined;
-  if (bitsBetween(before.similarity, text.similarity) > ALIKE_BITS) return false;
+  if (!areAlike(before.similarity, text.similarity, HALF_ALIKE_BITS)) return false;
   const found = before.marks.filter((four) => fours.has(four)).length;
   return found >= MARKS_SHARE * before.marks.length;
 }
@@ -312,7 +319,10 @@ interface JudgedVisit extends Visit {
 function learnFamily(tables: Tables, name: string, visit: JudgedVisit): void {
   const { families } = tables;
   const { text, fresh, isNovel } = visit;
-  const family: Family = families.get(name) ?? { ...evidenceOf(name, "grows", text.url), texts: [] };
+  const family: Family = families.get(name) ?? {
+    ...evidenceOf(name, "grows", text.url),
+    texts: [],
+  };
   families.set(name, family);
   const inside = fresh.filter((shape) => shape.families.includes(name));
   const leadsOn = inside.length > 0;
@@ -322,7 +332,10 @@ function learnFamily(tables: Tables, name: string, visit: JudgedVisit): void {
   const others = family.texts.filter(({ url }) => url !== text.url);
   const isSame = others.some(({ masked }) => masked === text.masked);
   if (family.texts.push(text) > KEPT) family.texts.shift();
-  const isEmpty = !leadsOut && !isNovel && (isSame || leadsOn);
+  const isMixed = visit.shape.isMixed || name.endsWith("**") || name.endsWith("*‥*");
+  const isKnown =
+    isMixed || others.some(({ similarity }) => areAlike(similarity, text.similarity, ALIKE_BITS));
+  const isEmpty = !isNovel && !leadsOut && !visit.isAgain && (isSame || (leadsOn && isKnown));
   const isOfTrap = isEmptyText(visit) && tables.trapTexts.get(text.masked) === true;
   // The first page has none to be compared with, and one without new links does not show whether the family ends.
   if (!isOfTrap && (family.visits === 0 || (!isEmpty && !leadsOut && !isNovel))) {
@@ -368,7 +381,8 @@ function judge(
   if (gaveSomething) evidence.probeAt = evidence.left + PROBE_FIRST;
 }
 
-/** Where one has too little text to be compared, as far as can be. */
-function bitsBetween(a: Similarity | undefined, b: Similarity | undefined): number {
-  return a === undefined || b === undefined ? 64 : distance(a, b);
+/** Two pages without enough text to compare show as little. */
+function areAlike(a: Similarity | undefined, b: Similarity | undefined, bits: number): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  return distance(a, b) <= bits;
 }

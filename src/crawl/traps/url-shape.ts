@@ -33,6 +33,8 @@ export interface UrlShape {
   /** The URL as `rest` of another one has it, of which a variable of its query is missing here. */
   readonly self: string;
   readonly variables: readonly Variable[];
+  /** Whether it is one of many combinations: several entries in its query, or one part of several words. */
+  readonly isMixed: boolean;
 }
 
 const VARIABLES_MAX = 12;
@@ -40,6 +42,8 @@ const NUMBERS_MAX = 4;
 /** Folders from the first one that could be a mirror. */
 const FOLDERS_MAX = 2;
 const URL_LETTERS_MAX = 2_048;
+/** What stands between parts of a list, in a path or a value. */
+const MIXED = /[,+|]|%2[bc]|%7c/i;
 /** Letters and digits in a row with a digit among them. */
 const NUMBERS = /[\p{L}\p{N}]*\p{N}[\p{L}\p{N}]*/gu;
 
@@ -61,12 +65,14 @@ export function shapeOf(url: string): UrlShape | undefined {
   if (names.length > 0) families.push(`${path}?`);
   if (plain.length > 1) families.push(`${host}/${folders.join("/")}/*`);
   if (plain.length > 2) {
-    const isRepeated = new Set(folders).size < folders.length;
+    const named = segments.slice(0, -1).filter((segment, at) => segment === folders[at]);
+    const isRepeated = new Set(named).size < named.length;
     families.push(`${host}/${plain[0]}/${isRepeated ? "*‥*" : "**"}`);
   }
   const sorted = entries.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
   const parts: Parts = { host, segments, plain, sorted };
-  return { host, families, self: urlOf(parts, segments), variables: variablesOf(parts) };
+  const isMixed = entries.length > 1 || MIXED.test(url);
+  return { host, families, isMixed, self: urlOf(parts, segments), variables: variablesOf(parts) };
 }
 
 /** The URL without a part; undefined where there is no such URL. */
@@ -113,7 +119,8 @@ function nameOf(parameter: string): string {
 
 function urlOf({ host, sorted }: Parts, segments: readonly string[], without?: string): string {
   const entries = sorted.filter(([name]) => name !== without);
-  return `${host}/${segments.join("/")}?${entries.map(([name, value]) => `${name}=${value}`).join("&")}`;
+  const query = entries.map(([name, value]) => `${name}=${value}`);
+  return `${host}/${segments.join("/")}?${query.join("&")}`;
 }
 
 function variablesOf(parts: Parts): Variable[] {
@@ -123,7 +130,7 @@ function variablesOf(parts: Parts): Variable[] {
     variables.push({ name: `${host}?${name}`, rest: urlOf(parts, segments, name), part: name });
   for (let at = 0; at < Math.min(FOLDERS_MAX, segments.length - 1); at++) {
     const rest = [...segments.slice(0, at), ...segments.slice(at + 1)];
-    const name = `${host}/${plain.slice(0, at + 1).join("/")}/…`;
+    const name = `${host}/${[...plain.slice(0, at), `{${plain[at]}}`].join("/")}/…`;
     variables.push({ name, rest: urlOf(parts, rest), part: at });
   }
   let numbers = 0;
@@ -132,7 +139,7 @@ function variablesOf(parts: Parts): Variable[] {
       if (numbers++ >= NUMBERS_MAX) break;
       const [before, after] = [segment.slice(0, index), segment.slice(index + number.length)];
       const rest = [...segments.slice(0, at), `${before}#${after}`, ...segments.slice(at + 1)];
-      const name = `${host}/${[...plain.slice(0, at), before.replace(NUMBERS, "*")].join("/")}#`;
+      const name = `${host}/${[...plain.slice(0, at), before.replace(NUMBERS, "*")].join("/")}{#}`;
       variables.push({ name: name + after.replace(NUMBERS, "*"), rest: urlOf(parts, rest) });
     }
   }

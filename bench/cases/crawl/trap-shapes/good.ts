@@ -99,7 +99,11 @@ const archive: Shape = {
         const n = posts.indexOf(pathname);
         if (n < 0) return undefined;
         const near = [posts[n - 1], posts[n + 1]].filter((to) => to !== undefined);
-        return pageOf(words(`post ${n}`, 5), words(`text ${n}`, 120), ...near.map((to) => link(to)));
+        return pageOf(
+          words(`post ${n}`, 5),
+          words(`text ${n}`, 120),
+          ...near.map((to) => link(to)),
+        );
       },
     };
   },
@@ -242,9 +246,15 @@ const agenda: Shape = {
         const n = known.get(pathname + search);
         if (n === undefined) return undefined;
         if (n >= months)
-          return pageOf(words(`event ${n - months}`, 2), words(`about ${n}`, 50), link("/", "home"));
+          return pageOf(
+            words(`event ${n - months}`, 2),
+            words(`about ${n}`, 50),
+            link("/", "home"),
+          );
         const near = [n - 1, n + 1].filter((to) => to >= 0 && to < months).map(monthAt);
-        const events = numbersTo(8).map((at) => link(eventAt(n * 8 + at), words(`e ${n} ${at}`, 3)));
+        const events = numbersTo(8).map((at) =>
+          link(eventAt(n * 8 + at), words(`e ${n} ${at}`, 3)),
+        );
         return pageOf(`Agenda ${textAt(n)}`, ...events, ...near.map((to) => link(to)));
       },
     };

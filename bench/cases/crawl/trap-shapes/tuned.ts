@@ -10,7 +10,11 @@ function upTo(random: Random, least: number, most: number): number {
 }
 
 /** The good page again, under a parameter that means nothing and is another one for each link. */
-function again(name: string, names: readonly string[], valueOf: (random: Random) => string): Shape {
+function again(
+  name: string,
+  names: readonly string[],
+  drawValue: (random: Random) => string,
+): Shape {
   return {
     name,
     make({ random, goodAt, goodPaths }) {
@@ -20,8 +24,8 @@ function again(name: string, names: readonly string[], valueOf: (random: Random)
       return {
         good: NONE,
         entries: (draw, path) => [
-          withIt(path, valueOf(draw)),
-          withIt(pick(draw, goodPaths()), valueOf(draw)),
+          withIt(path, drawValue(draw)),
+          withIt(pick(draw, goodPaths()), drawValue(draw)),
         ],
         page(url) {
           if (!url.searchParams.has(parameter)) return undefined;
@@ -206,16 +210,16 @@ const login: Shape = {
     const text = words("login", upTo(random, 3, 50));
     return {
       good: NONE,
-      entries: (_, path_) => [`${path}?${name}=${encodeURIComponent(path_)}`],
+      entries: (_, from) => [`${path}?${name}=${encodeURIComponent(from)}`],
       page: ({ pathname, searchParams }) =>
         pathname === path && searchParams.has(name)
-          ? pageOf("Log in", text, link(path_(searchParams.get(name) ?? "/"), "back"))
+          ? pageOf("Log in", text, link(localPath(searchParams.get(name) ?? "/"), "back"))
           : undefined,
     };
   },
 };
 
-function path_(path: string): string {
+function localPath(path: string): string {
   return path.startsWith("/") ? path : "/";
 }
 
