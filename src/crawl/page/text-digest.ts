@@ -107,7 +107,7 @@ export function createTextDigest(url?: string): TextDigest {
     },
     content: () => hashOf(a, b),
     masked: () => hashOf(maskedA, maskedB),
-    similarity: () => (fours.size < FOURS_MIN ? undefined : [bitsOf(votes, 0), bitsOf(votes, 32)]),
+    similarity: () => (fours.size < FOURS_MIN ? undefined : similarityOf(votes)),
     fours: () => fours,
   };
 }
