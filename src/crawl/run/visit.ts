@@ -91,12 +91,12 @@ export async function visit(given: VisitLease, context: VisitContext): Promise<V
 }
 
 /** Ends the lease of a URL that is left, or whose page is visited by another URL. */
-function isLeftAsTrap(lease: VisitLease, { traps, counters }: VisitContext): boolean {
+function isLeftAsTrap(lease: VisitLease, { traps, counters, patterns }: VisitContext): boolean {
   if (traps?.isLeft(lease.url, lease.rule) === true) lease.fail("trap", UNVISITED);
   else {
     // A site that redirected here would do so again.
     const plain = lease.redirects === 0 ? traps?.plainOf(lease.url) : undefined;
-    if (plain === undefined) return false;
+    if (plain === undefined || patterns?.refusal(plain) !== undefined) return false;
     lease.redirect(plain);
     lease.done({ outcome: UNVISITED });
   }

@@ -137,6 +137,8 @@ interface Tables {
   /** Masked texts of pages of traps. */
   readonly trapTexts: BoundedMap<string, true>;
   readonly isKnown: (url: string) => boolean;
+  /** Whether there was a trap at all: before the first one no link is looked at. */
+  hasTraps: boolean;
 }
 
 /** What the watch asks of the frontier. */
@@ -156,6 +158,7 @@ export function createTrapWatch(options: TrapWatchOptions = {}): TrapWatch {
     shown: new ShownTexts(),
     trapTexts: new BoundedMap(PROBE_MAX),
     isKnown,
+    hasTraps: false,
   };
   const probes = new BoundedMap<string, true>(PROBE_MAX);
   const except = new Set(exceptRules);
@@ -170,7 +173,7 @@ export function createTrapWatch(options: TrapWatchOptions = {}): TrapWatch {
   };
   return {
     isLeft(url, rule) {
-      const shape = shapeOf(url);
+      const shape = tables.hasTraps ? shapeOf(url) : undefined;
       const trap = shape === undefined ? undefined : trapOf(tables, shape, url);
       return trap !== undefined && !isExcepted(url, rule) && !isProbe(trap, url);
     },
@@ -243,7 +246,8 @@ function isNovel({ count, share }: Novelty): boolean {
 }
 
 /** A URL without one more part that means nothing. */
-function plainer({ variables }: Tables, url: string) {
+function plainer({ variables, hasTraps }: Tables, url: string) {
+  if (!hasTraps) return undefined;
   for (const variable of shapeOf(url)?.variables ?? []) {
     const evidence = variables.get(variable.name);
     if (evidence?.isActive !== true || evidence.plain < PLAIN_MIN) continue;
@@ -278,7 +282,8 @@ function isPoor({ families, variables }: Tables, shape: UrlShape): boolean {
   return false;
 }
 
-function learnVariable({ groups, variables }: Tables, given: Variable, visit: Visit): void {
+function learnVariable(tables: Tables, given: Variable, visit: Visit): void {
+  const { groups, variables } = tables;
   const { name, rest } = given;
   const before = groups.get(rest);
   if (before === undefined || before.url === visit.text.url) {
@@ -292,6 +297,7 @@ function learnVariable({ groups, variables }: Tables, given: Variable, visit: Vi
   if (!isSame) groups.set(rest, visit.text);
   else if (before.url === urlWithout(visit.text.url, given)) variable.plain++;
   judge(variable, !isSame, { most: VARIABLE_SCORE, undone: VARIABLE_SCORE });
+  if (variable.isActive) tables.hasTraps = true;
 }
 
 /** Another visit of the same text shows nothing first: what the one before had shown is kept. */
@@ -345,6 +351,7 @@ function learnFamily(tables: Tables, name: string, visit: JudgedVisit): void {
   if (isEmpty) family.kind = isSame ? "same-text" : text.url.includes("?") ? "filters" : "grows";
   const weight = isEmpty && isOfTrap ? TRAP_TEXT_SCORE : 1;
   judge(family, !isEmpty, { most: FAMILY_SCORE, undone: RICH_SCORE, weight });
+  if (family.isActive) tables.hasTraps = true;
   if (isEmpty && family.isActive && isEmptyText(visit)) tables.trapTexts.set(text.masked, true);
 }
 
