@@ -1,17 +1,18 @@
 /**
  * traps: what a site with traps costs a crawl that recognises them, beside one without.
  *
- *   site in memory (trap-webs.ts) ─▶ crawl({ traps: true }) · crawl({ traps: false }), both ended at `most` visits
+ *   site in memory (trap-webs.ts; trap-shapes/, drawn from `seed`) ─▶ crawl({ traps: true }) · crawl({ traps: false }), both ended at `most` visits
  *
  * Facts: the share of good pages that were visited, and the visits of traps. A visit counts as a millisecond: nothing is measured in time.
  * Ratio: visits for each good page.
  *
- * Estimate: a family is judged by its twentieth empty visit and a variable by its eighth, so that a trap costs 20 to 30 visits and one in 50 links
- * after that; good pages that look like none of these are all visited.
+ * Estimate: a family is judged by its twelfth empty visit and a variable by its eighth, so that a trap costs 12 to 30 visits, and those whose links
+ * doubled in number of links; good pages that look like none of these are all visited.
  */
 import { crawl } from "../../../src/crawl.ts";
 import { type BenchCase, type Job, numberOf, type Params } from "../../harness/case.ts";
-import { openTrapSite, type TrapSet } from "./trap-webs.ts";
+import { openMixedSite } from "./trap-shapes/site.ts";
+import { openTrapSite, type TrapSet, type TrapSite } from "./trap-webs.ts";
 
 export const traps: BenchCase = {
   name: "traps",
@@ -29,6 +30,10 @@ export const traps: BenchCase = {
       { web: "fresh", good: 2_000, most: 6_000 },
       { web: "held", good: 2_000, most: 6_000 },
       { web: "tuning", good: 2_000, most: 6_000 },
+      ...[1, 2, 3].flatMap((seed) => [
+        { web: "tuned", good: 900, most: 3_000, seed },
+        { web: "unseen", good: 900, most: 3_000, seed },
+      ]),
     ],
     suite: [{ web: "fresh", good: 1_000, most: 3_000 }],
   },
@@ -40,11 +45,15 @@ const SEEDS: Readonly<Record<TrapSet, number>> = { tuning: 1, held: 2_026, fresh
 
 function setup(side: string, params: Params): Job {
   const good = numberOf(params, "good");
-  const set = params.web as TrapSet;
+  const web = params.web as TrapSet | "tuned" | "unseen";
+  const open = (): TrapSite =>
+    web === "tuned" || web === "unseen"
+      ? openMixedSite(web, numberOf(params, "seed"), { goodCount: good })
+      : openTrapSite(web, SEEDS[web], good);
   let told = "";
   return {
     async run() {
-      const site = openTrapSite(set, SEEDS[set], good);
+      const site = open();
       const run = crawl({
         ...{ seeds: site.seed, downloaders: [site], delayMs: 0, perHost: 8, concurrency: 8 },
         ...{ robots: false, progressMs: 0, maxPages: numberOf(params, "most") },

@@ -1,23 +1,28 @@
 /**
- * TextDigest: what the visible text of a page is, in 64 bits: exactly, and so that like texts have like digests.
+ * TextDigest: what the visible text of a page is: exactly, and so that like texts have like digests.
  *
  *   text ─▶ words ─▶ content      a hash over all words in their order: another word, another hash
- *                └─▶ similarity   each four words in a row vote on 64 bits, numbers all alike; texts that share most of them differ in few bits
- *                └─▶ sample       one in eight of these fours, the same ones on every page: which a page has that others had not
+ *                ├─▶ masked       the same, without the words that are in the page's own URL
+ *                ├─▶ similarity   each four words in a row of one element vote on 64 bits, once a page
+ *                └─▶ fours        these fours themselves
  *
- * The second one is Charikar's ("Similarity estimation techniques from rounding algorithms", 2002), as Manku, Jain and Das Sarma used it on pages
+ * In fours, numbers are all alike, and so are the words of the page's URL: "no results for shoes" under ?q=shoes shows nothing of its own.
+ * The similarity is Charikar's ("Similarity estimation techniques from rounding algorithms", 2002), as Manku, Jain and Das Sarma used it on pages
  * ("Detecting near-duplicates for web crawling", 2007). White space, markup, comments, scripts and styles are no text.
  *
- *   I1  Linear in the text, and bounded: of a longer page the first FOURS_MAX fours vote.
+ *   I1  Linear in the text, and bounded: of a longer page the first FOURS_MAX fours vote and are kept.
  */
 
 export interface TextDigest {
+  /** The text of an element, or a part of it. */
   add(text: string): void;
   /** 16 hex digits; the same for the same words in the same order. */
   content(): string;
+  masked(): string;
   /** The two halves of the similarity digest, or undefined where there is too little text to compare. */
   similarity(): Similarity | undefined;
-  sample(): readonly number[];
+  /** Each once. */
+  fours(): ReadonlySet<number>;
 }
 
 export type Similarity = readonly [hi: number, lo: number];
@@ -25,40 +30,58 @@ export type Similarity = readonly [hi: number, lo: number];
 const FOURS_MAX = 4_096;
 /** Of fewer fours nothing is compared: pages of a few words would all be alike. */
 const FOURS_MIN = 4;
-const SAMPLE_MASK = 7;
-/** What stands for a word with a digit. */
-const NUMBER = 0x9e3779b9 | 0;
+/** Stands for a word with a digit, and for a word of the URL. */
+const VARIES = 0x9e3779b9 | 0;
 const [ZERO, NINE] = [48, 57];
-const SPACE = 32;
-const NO_BREAK_SPACE = 0xa0;
+const [SPACE, NO_BREAK_SPACE] = [32, 0xa0];
 const FNV_START = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
+/** A letter in upper case, of ASCII, becomes the one in lower case. */
+const LOWER = 0x20;
+const URL_WORDS_MAX = 64;
 
-export function createTextDigest(withSimilarity: boolean): TextDigest {
-  const votes = new Int32Array(withSimilarity ? 64 : 0);
-  const sample: number[] = [];
-  let fours = 0;
-  let words = 0;
-  let [third, second, first] = [0, 0, 0];
-  let isNumber = false;
-  let word = FNV_START;
-  let letters = 0;
-  let a = 0;
-  let b = FNV_START;
+/** `url`: compares texts as well, those of its own words left out. */
+export function createTextDigest(url?: string): TextDigest {
+  const isCompared = url !== undefined;
+  const own = isCompared ? wordsOf(url) : NO_WORDS;
+  const votes = new Int32Array(isCompared ? 64 : 0);
+  const fours = new Set<number>();
+  let [third, second, first, isNumber] = [0, 0, 0, false];
+  let [word, letters] = [FNV_START, 0];
+  // Of a word's runs of letters and digits the one at hand, and whether all are the URL's.
+  let run = FNV_START;
+  let isOwn = own.size > 0;
+  let runs = 0;
+  let [a, b] = [0, FNV_START];
+  let [maskedA, maskedB] = [0, FNV_START];
+  const endRun = (): void => {
+    if (run === FNV_START) return;
+    runs++;
+    if (isOwn && !own.has(run)) isOwn = false;
+    run = FNV_START;
+  };
   const end = (): void => {
     if (letters === 0) return;
     const hash = mixed(word ^ letters);
     a = Math.imul(a ^ hash, FNV_PRIME);
     b = mixed((Math.imul(b, 5) + hash) | 0);
-    if (withSimilarity && fours < FOURS_MAX) {
-      const plain = isNumber ? NUMBER : hash;
-      if (++words >= 4) {
+    if (isCompared) {
+      endRun();
+      const isMasked = isOwn && runs > 0;
+      const shown = isMasked ? VARIES : hash;
+      maskedA = Math.imul(maskedA ^ shown, FNV_PRIME);
+      maskedB = mixed((Math.imul(maskedB, 5) + shown) | 0);
+      if (fours.size < FOURS_MAX) {
+        const plain = isNumber ? VARIES : shown;
         const four = mixed(joined(joined(joined(third, second), first), plain));
-        vote(votes, four, mixed(four ^ NUMBER));
-        if ((four & SAMPLE_MASK) === 0) sample.push(four);
-        fours++;
+        if (!fours.has(four)) {
+          vote(votes, four, mixed(four ^ VARIES));
+          fours.add(four);
+        }
+        [third, second, first] = [second, first, plain];
       }
-      [third, second, first] = [second, first, plain];
+      isOwn = own.size > 0;
+      runs = 0;
     }
     isNumber = false;
     word = FNV_START;
@@ -68,19 +91,60 @@ export function createTextDigest(withSimilarity: boolean): TextDigest {
     add(text) {
       for (let at = 0; at < text.length; at++) {
         const code = text.charCodeAt(at);
-        if (code <= SPACE || code === NO_BREAK_SPACE) end();
-        else {
-          word = Math.imul(word ^ code, FNV_PRIME);
-          if (code >= ZERO && code <= NINE) isNumber = true;
-          letters++;
+        if (code <= SPACE || code === NO_BREAK_SPACE) {
+          end();
+          continue;
         }
+        word = Math.imul(word ^ code, FNV_PRIME);
+        if (code >= ZERO && code <= NINE) isNumber = true;
+        letters++;
+        if (!isOwn) continue;
+        if (isLetterOrDigit(code)) run = Math.imul(run ^ lowerOf(code), FNV_PRIME);
+        else endRun();
       }
       end();
+      [third, second, first] = [0, 0, 0];
     },
-    content: () => hex(mixed(a)) + hex(b),
-    similarity: () => (fours < FOURS_MIN ? undefined : [bitsOf(votes, 0), bitsOf(votes, 32)]),
-    sample: () => sample,
+    content: () => hashOf(a, b),
+    masked: () => hashOf(maskedA, maskedB),
+    similarity: () => (fours.size < FOURS_MIN ? undefined : similarityOf(votes)),
+    fours: () => fours,
   };
+}
+
+const NO_WORDS: ReadonlySet<number> = new Set();
+
+/** Runs of letters and digits of a URL, behind its host. */
+function wordsOf(url: string): ReadonlySet<number> {
+  const words = new Set<number>();
+  const path = `${decoded(url.slice(Math.max(0, url.indexOf("/", url.indexOf("://") + 3))))} `;
+  let run = FNV_START;
+  for (let at = 0; at < path.length && words.size < URL_WORDS_MAX; at++) {
+    const code = path.charCodeAt(at);
+    if (isLetterOrDigit(code)) run = Math.imul(run ^ lowerOf(code), FNV_PRIME);
+    else if (run !== FNV_START) {
+      words.add(run);
+      run = FNV_START;
+    }
+  }
+  return words;
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path; // escapes that are not UTF-8
+  }
+}
+
+function isLetterOrDigit(code: number): boolean {
+  const lower = code | LOWER;
+  return (code >= ZERO && code <= NINE) || (lower >= 97 && lower <= 122) || code > 127;
+}
+
+function lowerOf(code: number): number {
+  return code < 128 ? code | LOWER : code;
 }
 
 /** In how many of their 64 bits two digests differ. */
@@ -97,6 +161,14 @@ function vote(votes: Int32Array, hi: number, lo: number): void {
     votes[bit] = (votes[bit] as number) + (((hi >>> bit) & 1) * 2 - 1);
     votes[bit + 32] = (votes[bit + 32] as number) + (((lo >>> bit) & 1) * 2 - 1);
   }
+}
+
+function hashOf(a: number, b: number): string {
+  return hex(mixed(a)) + hex(b);
+}
+
+function similarityOf(votes: Int32Array): Similarity {
+  return [bitsOf(votes, 0), bitsOf(votes, 32)];
 }
 
 function bitsOf(votes: Int32Array, from: number): number {

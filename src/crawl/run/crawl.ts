@@ -327,7 +327,9 @@ class CrawlRun implements Crawl {
     this.#budgets = hasBudgets ? createUrlBudgets({ paths, perQuery, isNew, file }) : undefined;
     const { exceptRules } = typeof wanted === "object" ? wanted : {};
     const ruleOf = (url: string): string | undefined => frontier.explain(url).rule;
-    this.#monitor.traps = wanted === false ? undefined : createTrapWatch(exceptRules, ruleOf);
+    const isKnown = (url: string): boolean => !isNew(url);
+    this.#monitor.traps =
+      wanted === false ? undefined : createTrapWatch({ exceptRules, ruleOf, isKnown });
     return { isNew, traps: this.#monitor.traps, budgets: this.#budgets };
   }
 

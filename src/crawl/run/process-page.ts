@@ -34,7 +34,8 @@ export async function processPage(
 ): Promise<VisitEnd> {
   const isCompared = context.validators.isWanted(lease.rule);
   const isWatched = context.traps !== undefined;
-  const digest = isCompared || isWatched ? createTextDigest(isWatched) : undefined;
+  const digest =
+    isCompared || isWatched ? createTextDigest(isWatched ? lease.url : undefined) : undefined;
   const page = pageOf(lease, context, { answer, digest });
   const policy = await page.policy();
   const decision = await decisionOn(page, policy, context);
@@ -304,14 +305,20 @@ function leftAs(
   return budgets?.admits(url) === false ? "overBudget" : undefined;
 }
 
-/** Those that look like no trap, and that `include` and `exclude` take. */
+/** Those that look like no trap, and that `include` and `exclude` take; without parts that mean nothing. */
 function filterFound(found: Iterable<RequestLike>, context: VisitContext): RequestLike[] {
   const kept: RequestLike[] = [];
   for (const one of found) {
     const url = one instanceof URL ? one.href : typeof one === "string" ? one : one?.url;
     const left = typeof url === "string" ? leftAs(url, context) : undefined;
-    if (left === undefined) kept.push(one);
-    else context.counters[left]++;
+    if (left !== undefined) {
+      context.counters[left]++;
+      continue;
+    }
+    const plain = typeof url === "string" ? context.traps?.plainOf(url) : undefined;
+    if (plain === undefined) kept.push(one);
+    else if (leftAs(plain, context) === undefined)
+      kept.push(typeof one === "string" || one instanceof URL ? plain : { ...one, url: plain });
   }
   return kept;
 }

@@ -54,11 +54,7 @@ export async function visit(given: VisitLease, context: VisitContext): Promise<V
   const isSitemap = lease.handler === SITEMAP_HANDLER;
   const room = context.room.share();
   try {
-    if (!isSitemap && lease.depth > 0 && context.traps?.isLeft(lease.url, lease.rule) === true) {
-      context.counters.trapped++;
-      lease.fail("trap", UNVISITED);
-      return "other";
-    }
+    if (!isSitemap && lease.depth > 0 && isLeftAsTrap(lease, context)) return "other";
     const { gate } = context;
     if (gate !== undefined) {
       const asked = { url: lease.url, rule: lease.rule, isSitemap };
@@ -92,6 +88,20 @@ export async function visit(given: VisitLease, context: VisitContext): Promise<V
   } finally {
     room.end();
   }
+}
+
+/** Ends the lease of a URL that is left, or whose page is visited by another URL. */
+function isLeftAsTrap(lease: VisitLease, { traps, counters, patterns }: VisitContext): boolean {
+  if (traps?.isLeft(lease.url, lease.rule) === true) lease.fail("trap", UNVISITED);
+  else {
+    // A site that redirected here would do so again.
+    const plain = lease.redirects === 0 ? traps?.plainOf(lease.url) : undefined;
+    if (plain === undefined || patterns?.refusal(plain) !== undefined) return false;
+    lease.redirect(plain);
+    lease.done({ outcome: UNVISITED });
+  }
+  counters.trapped++;
+  return true;
 }
 
 function back(lease: VisitLease): VisitEnd {

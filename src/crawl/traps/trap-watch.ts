@@ -1,26 +1,30 @@
 /**
  * TrapWatch: recognises endless families of URLs by what visits of them showed, and leaves their links.
  *
- *   visit ─▶ text, new links ─▶ family: a visit that gave nothing, or something ─▶ 20 more of those than these would undo: a trap
+ *   visit ─▶ text, new links ─▶ family: a visit that gave nothing, or something ─▶ 12 more of those than these would undo: a trap
  *                            └▶ variable: the same text without it, or another ─▶ 8 times the same, hardly another: it means nothing
  *
- *   a visit gave nothing   no new URL outside of its family, and one of
- *                            the text of a page of the family, word for word
- *                            a text much like one of them, and new links into the family: it only leads on to itself
- *                            of a query with several names, or folders below folders, and new links into the family: no words in a row that it had not shown
+ *   gave nothing   no words in a row that the site had not shown (shown-texts.ts), no new URL outside of its family but of families that give
+ *                  nothing, and one of
+ *                    the text of a page of the family, without the words of its URL
+ *                    new links into the family, and a text much like one of it; of URLs that combine several parts, any text
+ *   same text      word for word, or three quarters of the words that the other page was the first to show, and none that is new
  *
  *   link, or pending URL ─ variable that means nothing, page known without it ─▶ left ┐
+ *                        ├ the same, page not known without it ─▶ that one instead ───┤
  *                        └ family that is a trap ───────────────────────────────────▶ left ┴─ the 50th, 100th, 200th … is visited all the same
  *
- *   I1  Reversible: what these show counts as any visit, and two that gave something in a row end a trap. A family or variable that gives something again is followed again.
- *   I2  Bounded, whatever sites do: FAMILY_MAX families with at most KEPT texts and SAMPLE_MAX fours each, GROUP_MAX pages without a variable.
+ *   I1  Reversible: what these show counts as any visit, and those that give something end a trap. A family or variable that gives something again
+ *       is followed again.
+ *   I2  Bounded, whatever sites do: FAMILY_MAX families with at most KEPT texts each, GROUP_MAX pages without a variable, the table of shown texts.
  *   I3  Seeds, and URLs of the rules that are named, are never left.
  *
  * Crash: nothing here survives the process; the next one learns it anew.
  */
 import { distance, type Similarity, type TextDigest } from "../page/text-digest.ts";
 import { BoundedMap } from "./bounded-map.ts";
-import { shapeOf, type UrlShape, type Variable } from "./url-shape.ts";
+import { type Novelty, ShownTexts } from "./shown-texts.ts";
+import { shapeOf, type UrlShape, urlWithout, type Variable } from "./url-shape.ts";
 
 /** A family of URLs that is left, and why. */
 export interface TrapReport {
@@ -43,6 +47,8 @@ export interface TrapReport {
 export interface TrapWatch {
   /** Whether a URL is left now. */
   isLeft(url: string, rule?: string): boolean;
+  /** The URL without a part that means nothing, where that one is to be visited in its place. */
+  plainOf(url: string): string | undefined;
   /** A page was visited. */
   visited(page: VisitedText): void;
   /** Those that were recognised, the most left first; at most REPORT_MAX. */
@@ -70,30 +76,54 @@ interface Evidence {
   probeAt: number;
   isActive: boolean;
   wasActive: boolean;
+  /** Of a variable: pages that were the same without it. */
+  plain: number;
 }
 
 interface Family extends Evidence {
   /** The newest texts. */
-  readonly texts: Array<{ url: string; content: string; similarity: Similarity | undefined }>;
-  readonly sample: Set<number>;
+  readonly texts: PageText[];
+}
+
+interface PageText {
+  readonly url: string;
+  readonly content: string;
+  /** Without the words of its URL. */
+  readonly masked: string;
+  readonly similarity: Similarity | undefined;
+  /** Fours that the site showed here first. */
+  readonly marks: readonly number[];
 }
 
 const FAMILY_MAX = 2_000;
 const VARIABLE_MAX = 2_000;
 const GROUP_MAX = 50_000;
 const KEPT = 8;
-const SAMPLE_MAX = 2_048;
 const REPORT_MAX = 20;
 const PROBE_FIRST = 50;
 const PROBE_MAX = 1_000;
 /** Visits that gave nothing, and what one that gave something undoes of them. */
-const FAMILY_SCORE = 20;
-const RICH_SCORE = 6;
+const FAMILY_SCORE = 12;
+const RICH_SCORE = 4;
+/** A visit that gave nothing, in the very words of a page of a trap. */
+const TRAP_TEXT_SCORE = 3;
 /** A variable is believed sooner: the very same words. One page that differs undoes all. */
 const VARIABLE_SCORE = 8;
-/** Unrelated texts differ in 32 ± 4 of 64 bits; in so many where they share some three quarters. */
-const ALIKE_BITS = 14;
+/** Unrelated texts differ in 32 ± 4 of 64 bits; in so many where they share some three quarters, or a half. */
+const [ALIKE_BITS, HALF_ALIKE_BITS] = [14, 22];
+/** So many pages were the same without a variable: those that were not seen without it are taken to be. */
+const PLAIN_MIN = 6;
+const PARTS_MAX = 4;
+/** A page shows something where so many of its fours are new, and such a share of them. */
+const NOVEL_MIN = 6;
 const NOVEL_SHARE = 0.1;
+/** Fours of a text that is compared without the words of its URL. */
+const COMPARED_MIN = 12;
+/** So many first shown fours tell a page, and such a share of them is found on it again. */
+const MARKS_MIN = 4;
+const MARKS_SHARE = 0.75;
+/** Of a family with so many visits, the share of those that gave nothing tells whether a link to it is worth something. */
+const KNOWN_VISITS = 8;
 /** Links that are looked at: of more a sample of this page is enough. */
 const LINKS_MAX = 500;
 
@@ -101,41 +131,78 @@ const LINKS_MAX = 500;
 interface Tables {
   readonly families: BoundedMap<string, Family>;
   readonly variables: BoundedMap<string, Evidence>;
-  /** Text of the page without a variable. */
-  readonly groups: BoundedMap<string, { readonly url: string; readonly content: string }>;
+  /** The page without a variable. */
+  readonly groups: BoundedMap<string, PageText>;
+  readonly shown: ShownTexts;
+  /** Masked texts of pages of traps. */
+  readonly trapTexts: BoundedMap<string, true>;
+  readonly isKnown: (url: string) => boolean;
+  /** Whether there was a trap at all: before the first one no link is looked at. */
+  hasTraps: boolean;
 }
 
-export function createTrapWatch(
-  exceptRules: readonly string[] = [],
-  ruleOf: (url: string) => string | undefined = () => undefined,
-): TrapWatch {
+/** What the watch asks of the frontier. */
+export interface TrapWatchOptions {
+  /** Rules whose URLs are never left. */
+  readonly exceptRules?: readonly string[] | undefined;
+  readonly ruleOf?: (url: string) => string | undefined;
+  readonly isKnown?: (url: string) => boolean;
+}
+
+export function createTrapWatch(options: TrapWatchOptions = {}): TrapWatch {
+  const { exceptRules = [], ruleOf = () => undefined, isKnown = () => false } = options;
   const tables: Tables = {
     families: new BoundedMap(FAMILY_MAX),
     variables: new BoundedMap(VARIABLE_MAX),
     groups: new BoundedMap(GROUP_MAX),
+    shown: new ShownTexts(),
+    trapTexts: new BoundedMap(PROBE_MAX),
+    isKnown,
+    hasTraps: false,
   };
   const probes = new BoundedMap<string, true>(PROBE_MAX);
   const except = new Set(exceptRules);
+  const isExcepted = (url: string, rule?: string): boolean =>
+    except.size > 0 && except.has(rule ?? ruleOf(url) ?? "");
+  const isProbe = (trap: Evidence, url: string): boolean => {
+    if (probes.get(url) === true) return true;
+    if (++trap.left < trap.probeAt) return false;
+    trap.probeAt *= 2;
+    probes.set(url, true);
+    return true;
+  };
   return {
     isLeft(url, rule) {
-      const shape = shapeOf(url);
+      const shape = tables.hasTraps ? shapeOf(url) : undefined;
       const trap = shape === undefined ? undefined : trapOf(tables, shape, url);
-      if (trap === undefined || probes.get(url) === true) return false;
-      if (except.size > 0 && except.has(rule ?? ruleOf(url) ?? "")) return false;
-      if (++trap.left < trap.probeAt) return true;
-      trap.probeAt *= 2;
-      probes.set(url, true);
-      return false;
+      return trap !== undefined && !isExcepted(url, rule) && !isProbe(trap, url);
+    },
+    plainOf(url) {
+      let plain: string | undefined;
+      for (let parts = 0; parts < PARTS_MAX; parts++) {
+        const next = isExcepted(url) ? undefined : plainer(tables, plain ?? url);
+        if (next === undefined) break;
+        if (isProbe(next.evidence, url)) return undefined;
+        plain = next.plain;
+      }
+      return plain;
     },
     visited(page) {
       const shape = shapeOf(page.url);
       if (shape === undefined) return;
       probes.delete(page.url);
-      const content = page.digest.content();
+      const { url, digest } = page;
+      const novelty = tables.shown.take(shape.host, digest.fours());
+      const { marks } = novelty;
+      const similarity = digest.similarity();
+      const text = { url, content: digest.content(), masked: digest.masked(), similarity, marks };
+      const isAgain = tables.groups.get(shape.self)?.url === url;
+      const shown = { fours: digest.fours(), isNovel: isNovel(novelty) };
+      const visit: Visit = { shape, text, isAgain, ...shown };
       const fresh = freshLinks(tables, page);
-      for (const variable of shape.variables) learnVariable(tables, variable, page.url, content);
-      tables.groups.set(shape.self, { url: page.url, content });
-      for (const name of shape.families) learnFamily(tables, name, { ...page, shape, fresh });
+      for (const variable of shape.variables) learnVariable(tables, variable, visit);
+      remember(tables.groups, shape.self, visit);
+      for (const name of shape.families) learnFamily(tables, name, { ...visit, fresh });
     },
     report() {
       const { variables, families } = tables;
@@ -152,13 +219,42 @@ function reportOf(evidence: Evidence): TrapReport {
 }
 
 function trapOf(tables: Tables, shape: UrlShape, url: string): Evidence | undefined {
-  for (const { name, rest } of shape.variables) {
-    const variable = tables.variables.get(name);
-    if (variable?.isActive !== true) continue;
-    const page = tables.groups.get(rest);
-    if (page !== undefined && page.url !== url) return variable;
+  for (const variable of shape.variables) {
+    const evidence = tables.variables.get(variable.name);
+    if (evidence?.isActive !== true) continue;
+    const page = tables.groups.get(variable.rest);
+    if (page !== undefined && page.url !== url) return evidence;
+    const without = urlWithout(url, variable);
+    if (without !== undefined && tables.isKnown(without)) return evidence;
   }
   return shape.families.map((name) => tables.families.get(name)).find((each) => each?.isActive);
+}
+
+/** A visit, and what its page showed. */
+interface Visit {
+  readonly shape: UrlShape;
+  readonly text: PageText;
+  readonly fours: ReadonlySet<number>;
+  /** Whether it showed words that the site had not shown. */
+  readonly isNovel: boolean;
+  /** Whether the same URL was visited before. */
+  readonly isAgain: boolean;
+}
+
+function isNovel({ count, share }: Novelty): boolean {
+  return count >= NOVEL_MIN && share >= NOVEL_SHARE;
+}
+
+/** A URL without one more part that means nothing. */
+function plainer({ variables, hasTraps }: Tables, url: string) {
+  if (!hasTraps) return undefined;
+  for (const variable of shapeOf(url)?.variables ?? []) {
+    const evidence = variables.get(variable.name);
+    if (evidence?.isActive !== true || evidence.plain < PLAIN_MIN) continue;
+    const plain = urlWithout(url, variable);
+    if (plain !== undefined) return { evidence, plain };
+  }
+  return undefined;
 }
 
 /** New URLs of a page; what is left as a trap is no reason to visit the pages that lead to it. */
@@ -174,85 +270,126 @@ function freshLinks(tables: Tables, { links, isNew }: VisitedText): UrlShape[] {
   return fresh;
 }
 
-function learnVariable(
-  { groups, variables }: Tables,
-  { name, rest }: Variable,
-  url: string,
-  content: string,
-): void {
-  const before = groups.get(rest);
-  groups.set(rest, { url, content });
-  if (before === undefined || before.url === url) return;
-  const variable = variables.get(name) ?? evidenceOf(name, "same-text", url);
-  variables.set(name, variable);
-  judge(variable, before.content === content, { most: VARIABLE_SCORE, undone: VARIABLE_SCORE });
+/** Whether other visits of its kind gave mostly nothing. */
+function isPoor({ families, variables }: Tables, shape: UrlShape): boolean {
+  for (const { name } of shape.variables)
+    if ((variables.get(name)?.score ?? 0) >= VARIABLE_SCORE / 2) return true;
+  for (const name of shape.families) {
+    const family = families.get(name);
+    if (family !== undefined && family.visits >= KNOWN_VISITS)
+      return family.empty > family.visits / 2;
+  }
+  return false;
 }
 
-interface JudgedPage extends VisitedText {
-  readonly shape: UrlShape;
+function learnVariable(tables: Tables, given: Variable, visit: Visit): void {
+  const { groups, variables } = tables;
+  const { name, rest } = given;
+  const before = groups.get(rest);
+  if (before === undefined || before.url === visit.text.url) {
+    remember(groups, rest, visit);
+    return;
+  }
+  const variable = variables.get(name) ?? evidenceOf(name, "same-text", visit.text.url);
+  variables.set(name, variable);
+  const isSame = isSameText(before, visit);
+  if (isSame === undefined) return;
+  if (!isSame) groups.set(rest, visit.text);
+  else if (before.url === urlWithout(visit.text.url, given)) variable.plain++;
+  judge(variable, !isSame, { most: VARIABLE_SCORE, undone: VARIABLE_SCORE });
+  if (variable.isActive) tables.hasTraps = true;
+}
+
+/** Another visit of the same text shows nothing first: what the one before had shown is kept. */
+function remember(groups: Tables["groups"], key: string, visit: Visit): void {
+  const before = groups.get(key);
+  if (before === undefined || isSameText(before, visit) !== true) groups.set(key, visit.text);
+}
+
+/** Whether a page is one that was seen: word for word, or by what only that one had shown. undefined: neither shows anything of its own. */
+function isSameText(before: PageText, { text, fours, isNovel }: Visit): boolean | undefined {
+  if (before.content === text.content) return true;
+  if (isNovel) return false;
+  if (fours.size < COMPARED_MIN) return undefined;
+  if (before.masked === text.masked) return true;
+  if (before.marks.length < MARKS_MIN) return undefined;
+  if (!areAlike(before.similarity, text.similarity, HALF_ALIKE_BITS)) return false;
+  const found = before.marks.filter((four) => fours.has(four)).length;
+  return found >= MARKS_SHARE * before.marks.length;
+}
+
+interface JudgedVisit extends Visit {
   readonly fresh: readonly UrlShape[];
 }
 
-function learnFamily({ families }: Tables, name: string, page: JudgedPage): void {
+function learnFamily(tables: Tables, name: string, visit: JudgedVisit): void {
+  const { families } = tables;
+  const { text, fresh, isNovel } = visit;
   const family: Family = families.get(name) ?? {
-    ...evidenceOf(name, "grows", page.url),
-    ...{ texts: [], sample: new Set() },
+    ...evidenceOf(name, "grows", text.url),
+    texts: [],
   };
   families.set(name, family);
-  const inside = page.fresh.filter((shape) => shape.families.includes(name)).length;
-  const leadsOut = inside < page.fresh.length;
-  const leadsOn = inside > 0;
-  const content = page.digest.content();
-  const similarity = page.digest.similarity();
-  const others = family.texts.filter(({ url }) => url !== page.url);
-  const isSame = others.some((text) => text.content === content);
-  const isAlike = isSame || others.some((text) => areAlike(text.similarity, similarity));
-  const isFiltered = page.shape.names.length > 1 || name.endsWith("**");
-  const isKnown = isFiltered && noveltyOf(family, page.digest.sample()) < NOVEL_SHARE;
-  if (family.texts.push({ url: page.url, content, similarity }) > KEPT) family.texts.shift();
-  const isEmpty = !leadsOut && (isSame || (leadsOn && (isAlike || isKnown)));
-  // The first page has none to be compared with, and one without new links does not tell whether the family ends.
-  if (family.visits === 0 || (!isEmpty && !leadsOut && isAlike)) {
+  const inside = fresh.filter((shape) => shape.families.includes(name));
+  const leadsOn = inside.length > 0;
+  const leadsOut =
+    inside.length < fresh.length &&
+    fresh.some((shape) => !shape.families.includes(name) && !isPoor(tables, shape));
+  const others = family.texts.filter(({ url }) => url !== text.url);
+  const isSame = others.some(({ masked }) => masked === text.masked);
+  if (family.texts.push(text) > KEPT) family.texts.shift();
+  const isMixed = visit.shape.isMixed || name.endsWith("**") || name.endsWith("*‥*");
+  const isKnown =
+    isMixed || others.some(({ similarity }) => areAlike(similarity, text.similarity, ALIKE_BITS));
+  const isEmpty = !isNovel && !leadsOut && !visit.isAgain && (isSame || (leadsOn && isKnown));
+  const isOfTrap = isEmptyText(visit) && tables.trapTexts.get(text.masked) === true;
+  // The first page has none to be compared with, and one without new links does not show whether the family ends.
+  if (!isOfTrap && (family.visits === 0 || (!isEmpty && !leadsOut && !isNovel))) {
     family.visits++;
     return;
   }
-  if (isEmpty) family.kind = isSame ? "same-text" : isAlike ? "grows" : "filters";
-  judge(family, isEmpty, { most: FAMILY_SCORE, undone: RICH_SCORE });
+  if (isEmpty) family.kind = isSame ? "same-text" : text.url.includes("?") ? "filters" : "grows";
+  const weight = isEmpty && isOfTrap ? TRAP_TEXT_SCORE : 1;
+  judge(family, !isEmpty, { most: FAMILY_SCORE, undone: RICH_SCORE, weight });
+  if (family.isActive) tables.hasTraps = true;
+  if (isEmpty && family.isActive && isEmptyText(visit)) tables.trapTexts.set(text.masked, true);
+}
+
+/** Whether there is text enough to tell one page from another, and nothing new in it. */
+function isEmptyText({ fours, isNovel }: Visit): boolean {
+  return !isNovel && fours.size >= COMPARED_MIN;
 }
 
 function evidenceOf(shape: string, kind: TrapReport["kind"], example: string): Evidence {
   const none = { visits: 0, empty: 0, score: 0, left: 0, probeAt: PROBE_FIRST };
-  return { shape, kind, example, ...none, isActive: false, wasActive: false };
+  return { shape, kind, example, ...none, isActive: false, wasActive: false, plain: 0 };
+}
+
+interface Weights {
+  /** The score of a trap. */
+  readonly most: number;
+  /** What a visit that gave something undoes. */
+  readonly undone: number;
+  readonly weight?: number;
 }
 
 function judge(
   evidence: Evidence,
-  isEmpty: boolean,
-  { most, undone }: { readonly most: number; readonly undone: number },
+  gaveSomething: boolean,
+  { most, undone, weight = 1 }: Weights,
 ): void {
   evidence.visits++;
-  if (isEmpty) evidence.empty++;
-  evidence.score = isEmpty
-    ? Math.min(evidence.score + 1, most)
-    : Math.max(evidence.score - undone, 0);
+  if (!gaveSomething) evidence.empty++;
+  evidence.score = gaveSomething
+    ? Math.max(evidence.score - undone, 0)
+    : Math.min(evidence.score + weight, most);
   if (evidence.score >= most) evidence.isActive = evidence.wasActive = true;
   else if (evidence.score < most / 2) evidence.isActive = false;
-  if (!isEmpty) evidence.probeAt = evidence.left + PROBE_FIRST;
+  if (gaveSomething) evidence.probeAt = evidence.left + PROBE_FIRST;
 }
 
 /** Two pages without enough text to compare show as little. */
-function areAlike(a: Similarity | undefined, b: Similarity | undefined): boolean {
+function areAlike(a: Similarity | undefined, b: Similarity | undefined, bits: number): boolean {
   if (a === undefined || b === undefined) return a === b;
-  return distance(a, b) <= ALIKE_BITS;
-}
-
-/** The share of a page's fours that its family had not shown; they are known from then on. */
-function noveltyOf({ sample: known }: Family, sample: readonly number[]): number {
-  let novel = 0;
-  for (const four of sample) {
-    if (known.has(four)) continue;
-    novel++;
-    if (known.size < SAMPLE_MAX) known.add(four);
-  }
-  return sample.length === 0 ? 1 : novel / sample.length;
+  return distance(a, b) <= bits;
 }

@@ -9,7 +9,7 @@ import { createRandom } from "../../../../src/base/random.ts";
 import { testSeed } from "../../../support/seed.ts";
 
 async function digestOf(html: string) {
-  const digest = createTextDigest(true);
+  const digest = createTextDigest("http://a.example/");
   const body = Buffer.from(html);
   await readPage({ url: "http://a.test/", body, contentType: "text/html; charset=utf-8" }, digest);
   return { content: digest.content(), similarity: digest.similarity() };
@@ -34,7 +34,7 @@ describe("the digest of a page's text", () => {
     const random = createRandom(testSeed("text digest"));
     const seen = new Set<string>();
     for (let n = 0; n < 20_000; n++) {
-      const digest = createTextDigest(false);
+      const digest = createTextDigest();
       digest.add(`page ${n} of ${random.below(3)} words`);
       seen.add(digest.content());
     }
@@ -49,7 +49,7 @@ describe("the digest of a page's text", () => {
         Array.from({ length: 3 }, () => letters[random.below(26)]).join(""),
       );
     const of = (text: string[]) => {
-      const digest = createTextDigest(true);
+      const digest = createTextDigest("http://a.example/");
       digest.add(text.join(" "));
       return digest.similarity() as Similarity;
     };
@@ -63,7 +63,7 @@ describe("the digest of a page's text", () => {
   });
 
   it("compares no text of a few words", () => {
-    const digest = createTextDigest(true);
+    const digest = createTextDigest("http://a.example/");
     digest.add("not found");
     expect(digest.similarity()).toBeUndefined();
   });
