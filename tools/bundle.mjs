@@ -105,10 +105,11 @@ function luaInside() {
   };
 }
 
-/** Without lines that the server would not get, but for those that put scripts together; they also need to see the outermost level. */
+/** Without lines that the server would not get, but for those that put scripts together; these need to see which lines are indented. */
 function spare(text) {
   const lines = text.split("\n");
-  return lines.filter((line) => line.startsWith("--- @") || !/^\s*(--|$)/.test(line)).join("\n");
+  const left = lines.filter((line) => line.startsWith("--- @") || !/^\s*(--|$)/.test(line));
+  return left.map((line) => line.replace(/^\s+/, " ")).join("\n");
 }
 
 async function bundleLate() {
@@ -298,7 +299,7 @@ async function rollUpTypes() {
   const entries = Object.values(input);
   const build = await rollup({
     input,
-    plugins: [dts()],
+    plugins: [dts(), withoutDrawings()],
     external: (id) => !/^[./]/.test(id),
   });
   await build.write({
@@ -309,6 +310,19 @@ async function rollUpTypes() {
     manualChunks: (id) => (entries.includes(id) ? undefined : "types"),
   });
   await build.close();
+}
+
+/** Types without the comments that draw how a module works: those are for readers of its source. */
+function withoutDrawings() {
+  return {
+    name: "without-drawings",
+    renderChunk: (code) => ({
+      code: code.replace(/^[ \t]*\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n/gm, (comment) =>
+        /[─▶┐┘└┬]/.test(comment) ? "" : comment,
+      ),
+      map: null,
+    }),
+  };
 }
 
 /** Each package inside: name, version and its licence, word for word. */

@@ -370,20 +370,6 @@ export function settleHost(core: Core, host: number, nowMs: number): void {
   }
 }
 
-/** A host stands nowhere from now on, as before it was settled: its clock is looked at anew then. */
-export function unsettleHost(core: Core, host: number): void {
-  const { clocks, store } = core;
-  let queue = word(store, host, HOST_QUEUES_WORD);
-  for (; queue !== 0; queue = word(store, queue, QUEUE_NEXT_WORD)) {
-    if (recordPlace(store, queue) === 0) continue;
-    const rank = float(store, queue, QUEUE_RANK_WORD);
-    const ruleQueue = word(store, queue, QUEUE_RULE_WORD);
-    ranksRemove(store.arena, ruleQueue, RULE_QUEUE_RANKS_WORD, rank, queue);
-  }
-  if (hostFlag(store, host, HOST_CLOCKED)) timelineRemove(clocks, host);
-  setHostFlag(store, host, HOST_CLOCKED | HOST_PASSED, false);
-}
-
 /** A lease of a rule without politeness counts among its host's: rules with politeness look again. */
 function settleOthers(core: Core, host: number, nowMs: number): void {
   if (core.sole !== undefined || word(core.store, host, HOST_PENDING_WORD) === 0) return;

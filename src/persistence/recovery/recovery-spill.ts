@@ -18,19 +18,29 @@ import { hostClock } from "../../frontier/politeness/host-clock.ts";
 import { needRoom } from "../../frontier/records/memory-reserve.ts";
 import { placeRecords } from "../../frontier/records/place-records.ts";
 import { appendKey, appendRecord, createRecordList } from "../../frontier/records/record-list.ts";
-import { settleHost, unsettleHost } from "../../frontier/scheduling/schedule.ts";
+import { settleHost } from "../../frontier/scheduling/schedule.ts";
 import { spillDownTo } from "../../frontier/scheduling/spill-control.ts";
 import { leavingQueue, spillRestoredHosts } from "../../frontier/scheduling/spill-hosts.ts";
 import type { Spilling } from "../../frontier/scheduling/spill-state.ts";
 import {
+  HOST_CLOCKED,
+  HOST_PASSED,
+  HOST_QUEUES_WORD,
   HOST_TURN_DECIDED,
   HOST_TURN_WORD,
+  hostFlag,
   hostNextBusy,
+  QUEUE_NEXT_WORD,
+  QUEUE_RANK_WORD,
+  QUEUE_RULE_WORD,
+  RULE_QUEUE_RANKS_WORD,
   setHostFlag,
 } from "../../structures/hosts/host-table.ts";
+import { ranksRemove } from "../../structures/ordering/ranks.ts";
+import { timelineRemove } from "../../structures/ordering/timeline.ts";
 import { RECORD_PENDING, recordPlace, recordState } from "../../structures/records/record.ts";
 import { spillUsedBytes } from "../../structures/spill/lane-spill.ts";
-import { float } from "../../structures/store.ts";
+import { float, word } from "../../structures/store.ts";
 import { eachLiveRecord } from "./live-records.ts";
 import type { Restoration } from "./restore-records.ts";
 import { sortApart, sortByKey } from "./sort-by-key.ts";
@@ -104,4 +114,18 @@ function standAlone(core: Core, host: number, nowMs: number): void {
   needRoom(core);
   setHostFlag(core.store, host, HOST_TURN_DECIDED, true);
   settleHost(core, host, nowMs);
+}
+
+/** A host stands nowhere from now on, as before it was settled: its clock is looked at anew then. */
+function unsettleHost(core: Core, host: number): void {
+  const { clocks, store } = core;
+  let queue = word(store, host, HOST_QUEUES_WORD);
+  for (; queue !== 0; queue = word(store, queue, QUEUE_NEXT_WORD)) {
+    if (recordPlace(store, queue) === 0) continue;
+    const rank = float(store, queue, QUEUE_RANK_WORD);
+    const ruleQueue = word(store, queue, QUEUE_RULE_WORD);
+    ranksRemove(store.arena, ruleQueue, RULE_QUEUE_RANKS_WORD, rank, queue);
+  }
+  if (hostFlag(store, host, HOST_CLOCKED)) timelineRemove(clocks, host);
+  setHostFlag(store, host, HOST_CLOCKED | HOST_PASSED, false);
 }

@@ -138,7 +138,7 @@ export function replayFrame(replay: Replay, words: Uint32Array, at: number, end:
     if (kind !== JOURNAL_PARENT && kind !== JOURNAL_HOST_MADE) makeCollected(replay);
     replay.entries++;
     applyEntry(replay);
-    // What entries bring back from disk may be more than memory is meant for; a parent, or a host made, has rows behind it.
+    // What entries bring back from disk may exceed the bound on memory. Collected rows hold handles, so none may be open.
     if (replay.entries % ENTRIES_PER_LOOK === 0 && collected(restoration) === 0) {
       spillDuringRecovery(restoration);
     }
