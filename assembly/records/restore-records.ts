@@ -193,7 +193,7 @@ export function restoreQueues(job: usize): void {
   }
 }
 
-/** What the index has of hosts that are not in memory is no handle: their rows are the owner's. */
+/** The index holds no handle for hosts outside memory. Their rows are left to the owner. */
 function forgetAway(hosts: usize, count: u32): void {
   for (let i: u32 = 0; i < count; i++) if (get(hosts, i) >= <u32>HOST_LONE) set(hosts, i, 0);
 }

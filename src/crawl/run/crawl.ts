@@ -327,7 +327,11 @@ class CrawlRun implements Crawl {
     this.#budgets = hasBudgets ? createUrlBudgets({ paths, perQuery, isNew, file }) : undefined;
     const { exceptRules } = typeof wanted === "object" ? wanted : {};
     const ruleOf = (url: string): string | undefined => frontier.explain(url).rule;
-    const isKnown = (url: string): boolean => !isNew(url);
+    // What failed, or was removed, shows nothing.
+    const isKnown = (url: string): boolean => {
+      const state = frontier.record(url)?.state;
+      return state !== undefined && state !== "failed" && state !== "removed";
+    };
     this.#monitor.traps =
       wanted === false ? undefined : createTrapWatch({ exceptRules, ruleOf, isKnown });
     return { isNew, traps: this.#monitor.traps, budgets: this.#budgets };

@@ -305,20 +305,27 @@ function leftAs(
   return budgets?.admits(url) === false ? "overBudget" : undefined;
 }
 
+/** Why a link is left, as it is or without what means nothing. A budget is asked once, for the URL that would be visited. */
+function leftFirst(
+  url: unknown,
+  plain: string | undefined,
+  context: VisitContext,
+): ReturnType<typeof leftAs> {
+  if (typeof url !== "string") return undefined;
+  if (plain === undefined) return leftAs(url, context);
+  return leftAs(url, { ...context, budgets: undefined }) ?? leftAs(plain, context);
+}
+
 /** Those that look like no trap, and that `include` and `exclude` take; without parts that mean nothing. */
 function filterFound(found: Iterable<RequestLike>, context: VisitContext): RequestLike[] {
   const kept: RequestLike[] = [];
   for (const one of found) {
     const url = one instanceof URL ? one.href : typeof one === "string" ? one : one?.url;
-    const left = typeof url === "string" ? leftAs(url, context) : undefined;
-    if (left !== undefined) {
-      context.counters[left]++;
-      continue;
-    }
     const plain = typeof url === "string" ? context.traps?.plainOf(url) : undefined;
-    if (plain === undefined) kept.push(one);
-    else if (leftAs(plain, context) === undefined)
-      kept.push(typeof one === "string" || one instanceof URL ? plain : { ...one, url: plain });
+    const left = leftFirst(url, plain, context);
+    if (left !== undefined) context.counters[left]++;
+    else if (plain === undefined) kept.push(one);
+    else kept.push(typeof one === "string" || one instanceof URL ? plain : { ...one, url: plain });
   }
   return kept;
 }

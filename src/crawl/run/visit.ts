@@ -92,12 +92,15 @@ export async function visit(given: VisitLease, context: VisitContext): Promise<V
 
 /** Ends the lease of a URL that is left, or whose page is visited by another URL. */
 function isLeftAsTrap(lease: VisitLease, { traps, counters, patterns }: VisitContext): boolean {
-  if (traps?.isLeft(lease.url, lease.rule) === true) lease.fail("trap", UNVISITED);
+  const isRedirected = lease.redirects > 0;
+  if (traps?.isLeft(lease.url, lease.rule, isRedirected) === true) lease.fail("trap", UNVISITED);
   else {
     // A site that redirected here would do so again.
-    const plain = lease.redirects === 0 ? traps?.plainOf(lease.url) : undefined;
+    const plain = isRedirected ? undefined : traps?.plainOf(lease.url);
     if (plain === undefined || patterns?.refusal(plain) !== undefined) return false;
-    lease.redirect(plain);
+    // Refused, for want of memory or of a rule: then this URL is visited.
+    const verdict = lease.redirect(plain);
+    if (verdict === "full" || verdict === "rejected") return false;
     lease.done({ outcome: UNVISITED });
   }
   counters.trapped++;

@@ -46,7 +46,7 @@ export interface TrapReport {
 
 export interface TrapWatch {
   /** Whether a URL is left now. */
-  isLeft(url: string, rule?: string): boolean;
+  isLeft(url: string, rule?: string, isRedirected?: boolean): boolean;
   /** The URL without a part that means nothing, where that one is to be visited in its place. */
   plainOf(url: string): string | undefined;
   /** A page was visited. */
@@ -172,9 +172,9 @@ export function createTrapWatch(options: TrapWatchOptions = {}): TrapWatch {
     return true;
   };
   return {
-    isLeft(url, rule) {
+    isLeft(url, rule, isRedirected = false) {
       const shape = tables.hasTraps ? shapeOf(url) : undefined;
-      const trap = shape === undefined ? undefined : trapOf(tables, shape, url);
+      const trap = shape === undefined ? undefined : trapOf(tables, shape, url, isRedirected);
       return trap !== undefined && !isExcepted(url, rule) && !isProbe(trap, url);
     },
     plainOf(url) {
@@ -218,14 +218,20 @@ function reportOf(evidence: Evidence): TrapReport {
   return { shape, kind, example, visits, empty, left, active: isActive };
 }
 
-function trapOf(tables: Tables, shape: UrlShape, url: string): Evidence | undefined {
+/** A URL that was redirected to may be the only one that shows the page: the one without its part led here. */
+function trapOf(
+  tables: Tables,
+  shape: UrlShape,
+  url: string,
+  isRedirected: boolean,
+): Evidence | undefined {
   for (const variable of shape.variables) {
     const evidence = tables.variables.get(variable.name);
     if (evidence?.isActive !== true) continue;
     const page = tables.groups.get(variable.rest);
     if (page !== undefined && page.url !== url) return evidence;
-    const without = urlWithout(url, variable);
-    if (without !== undefined && tables.isKnown(without)) return evidence;
+    const without = isRedirected ? undefined : urlWithout(url, variable);
+    if (without !== undefined && without !== url && tables.isKnown(without)) return evidence;
   }
   return shape.families.map((name) => tables.families.get(name)).find((each) => each?.isActive);
 }
@@ -265,7 +271,8 @@ function freshLinks(tables: Tables, { links, isNew }: VisitedText): UrlShape[] {
     if (count++ >= LINKS_MAX) break;
     if (!isNew(link)) continue;
     const linked = shapeOf(link);
-    if (linked !== undefined && trapOf(tables, linked, link) === undefined) fresh.push(linked);
+    if (linked !== undefined && trapOf(tables, linked, link, false) === undefined)
+      fresh.push(linked);
   }
   return fresh;
 }

@@ -94,8 +94,7 @@ function takesRow(
 }
 
 /**
- * What the index has of the host of a row, on disk, if it takes a pending record of this priority where it lies; 0: it does not, or is in
- * memory, or unknown.
+ * The index value of a row's host, if that host is on disk and its block accepts a pending record of this priority; otherwise 0.
  */
 export function awayHostOf(core: Core, ruled: RuledRow, priority: number): number {
   const { hosts } = core;
@@ -111,7 +110,7 @@ export function guestOfRow(core: Core, { rows, row, rule }: RuledRow): number {
   return guestQueueOf(core, { name, ...hostHash(core, rows, row) }, rule.handle);
 }
 
-/** Counts and logs a record of a guest, and adds it to the host whose value in the index this is; what the seen-set holds for it from now on. */
+/** Counts and logs a guest's record and adds it to the block of its host. Returns the record's new value for the seen-set. */
 export function enterAway(core: Core, value: number, record: number): number {
   const parent = recordParent(core.store, record);
   if (parent !== 0) parentRetain(core.store, parent);

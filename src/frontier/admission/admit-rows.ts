@@ -132,7 +132,7 @@ function admitRow(core: Core, intake: BatchAdmission, candidate: Candidate): num
   return isMade ? code : VERDICT_FULL_MEMORY;
 }
 
-/** What the index has of the host on disk that takes the record of a candidate, plain and new, where it lies; 0: it needs its host in memory. */
+/** The index value of the host on disk that can take this new, plain record unread; 0 if the host must be in memory. */
 function awayOf(core: Core, candidate: Candidate, rule: RuleState, code: number): number {
   const { admission, known, row, rows, unit } = candidate;
   const { depth, hostKey, isVolatile, priority } = admission;

@@ -23,6 +23,8 @@ import { float, word } from "../../structures/store.ts";
 import type { Core } from "../core.ts";
 import { needRoom } from "../records/memory-reserve.ts";
 import { settleHost } from "../scheduling/schedule.ts";
+import { spillOverBudget } from "../scheduling/spill-control.ts";
+import { bringHostsThat } from "../scheduling/spill-hosts.ts";
 import { setGroupClock } from "./group-clocks.ts";
 import { setReadyAt, strictestDelay } from "./host-clock.ts";
 
@@ -33,7 +35,10 @@ export function lessOwnDelay(core: Core, host: number): number {
   return float(core.store, host, HOST_READY_AT_WORD) - ownDelay(core, host);
 }
 
-/** Bounds the clocks of all groups and hosts; none is on disk yet. `latest` is the highest `lessOwnDelay` that files named. */
+/**
+ * Bounds the clocks of all groups and hosts: those on disk come back for it, a block at a time, and make room for the next. `latest` is the
+ * highest `lessOwnDelay` that files named.
+ */
 export function boundClocks(core: Core, latest: number, nowMs: number): void {
   boundGroups(core, nowMs);
   const delayMs = strictestDelay(core, 0);
@@ -48,6 +53,10 @@ export function boundClocks(core: Core, latest: number, nowMs: number): void {
     setReadyAt(core, host, boundOf(host));
     settleHost(core, host, nowMs);
   };
+  bringHostsThat(core, isAhead, (brought) => {
+    brought.forEach(bound);
+    spillOverBudget(core, nowMs);
+  });
   for (let host = hostNextBusy(hosts, 0); host !== 0; host = hostNextBusy(hosts, host)) bound(host);
   for (let host = hostNextIdle(hosts, 0); host !== 0; host = hostNextIdle(hosts, host)) bound(host);
 }

@@ -5,7 +5,7 @@
  *   wait     from the highest clock down: the hosts that are due last
  *   added    records pushed to hosts on disk: to pieces, once they take a quarter of the budget
  *
- * Of those that come last, the ones behind all blocks go first, which are the newest; when there are few of them, others from before the blocks. So the
+ * Hosts behind all blocks, the newest, go first. If there are fewer than NEW_LEAST of them, hosts before the blocks go instead. So the
  * blocks of a chain hardly overlap: a block that comes back brings hosts that are needed soon, and each host is written once on its way to a lease.
  *
  *   I1  Which hosts are in memory decides nothing (spill-control.ts, I1).
@@ -39,6 +39,7 @@ import {
   RECORD_PENDING,
   recordFlags,
   recordKey,
+  recordQueue,
   recordState,
   isLone,
 } from "../../structures/records/record.ts";
@@ -72,7 +73,7 @@ import type { Spilling } from "./spill-state.ts";
 const RECORDS_MAX = 64;
 /** Hosts that are looked at for one block. */
 const LOOKS_PER_BLOCK = 2 * SPILL_RECORDS_MAX;
-/** So many hosts behind all blocks are worth a block of their own. */
+/** Fewest hosts behind all blocks that get a block of their own, as long as others could go. */
 const NEW_LEAST = 128;
 /** What a host and its record take about, from which follows how many an eighth of the budget holds: these stay, of each kind. */
 const HOST_BYTES = 384;
@@ -153,8 +154,16 @@ export function bringOfRule(core: Core, ruleQueue: number): boolean {
   );
 }
 
-/** Brings back the blocks with a host that `wants`, one by one; `wants` looks at the host and does nothing else. */
-export function bringHostsThat({ hosts, spilling }: Core, wants: (host: number) => boolean): void {
+/**
+ * Brings back the blocks with a host that `wants`, one by one; `wants` looks at the host and does nothing else. `brought` is called
+ * with the hosts of each.
+ */
+export function bringHostsThat(
+  core: Core,
+  wants: (host: number) => boolean,
+  brought?: (hosts: readonly number[]) => void,
+): void {
+  const { hosts, spilling, store } = core;
   if (spilling === undefined || hosts.spilled === 0) return;
   const { spill } = spilling;
   for (const place of spillPlaces(spill)) {
@@ -164,7 +173,12 @@ export function bringHostsThat({ hosts, spilling }: Core, wants: (host: number) 
     visitSpilled(spill, block, (_, away) => {
       isWanted ||= away.some(wants);
     });
-    if (isWanted) bringHosts(spill, block);
+    if (!isWanted) continue;
+    const records = bringHosts(spill, block);
+    if (brought === undefined) continue;
+    const hostOf = (record: number): number =>
+      word(store, recordQueue(store, record), QUEUE_HOST_WORD);
+    brought([...new Set(records.map(hostOf))]);
   }
 }
 
@@ -235,20 +249,20 @@ function gatherStanding(core: Core, lane: number, most: number): number[] {
   const behind = farEnd(store, lane);
   const cursor = createLaneCursor();
   laneOpen(store.region, lane, cursor, false);
-  let block = openGathering();
-  let isBehind = true;
+  const newest = openGathering();
+  const before = openGathering();
+  let block = newest;
   for (let looks = Math.min(most, LOOKS_PER_BLOCK); looks > 0; looks--) {
     const item = laneStep(store.region, cursor);
     if (item === 0) break;
-    if (isBehind && recordKey(store, item) <= behind) {
-      if (block.queues.length >= NEW_LEAST) break;
-      block = openGathering();
-      isBehind = false;
+    if (block === newest && recordKey(store, item) <= behind) {
+      if (newest.queues.length >= NEW_LEAST) break;
+      block = before;
     }
     if (!mayStandAway(core, item)) continue;
     if (!take(core, block, item)) break;
   }
-  return block.queues;
+  return larger(newest, before);
 }
 
 /** Whether the host of a queue, or of a lone record, is what an entry can hold (I2). */
@@ -264,18 +278,18 @@ function spillWaiting(core: Core, away: HostSpill, { keep, least }: Limits): num
   const most = Math.min(clocks.lineCount + clocks.heap.count - keep, LOOKS_PER_BLOCK);
   if (most < least) return 0;
   const behind = farEnd(store, away.clockLane);
-  let block = openGathering();
-  let isBehind = true;
+  const newest = openGathering();
+  const before = openGathering();
+  let block = newest;
   for (const host of timelineLast(clocks, most)) {
-    if (isBehind && timelineKeyOf(clocks, host) <= behind) {
-      if (block.queues.length >= NEW_LEAST) break;
-      block = openGathering();
-      isBehind = false;
+    if (block === newest && timelineKeyOf(clocks, host) <= behind) {
+      if (newest.queues.length >= NEW_LEAST) break;
+      block = before;
     }
     const queue = leavingQueue(core, host);
     if (queue !== 0 && !take(core, block, queue)) break;
   }
-  const { queues } = block;
+  const queues = larger(newest, before);
   if (queues.length < least) return 0;
   const keyOf = (queue: number): number =>
     timelineKeyOf(clocks, word(store, queue, QUEUE_HOST_WORD));
@@ -325,6 +339,11 @@ function hasPlainRecords({ store }: Core, queue: number): boolean {
     if ((recordFlags(store, record) & RECORD_FLAG_VOLATILE) !== 0) isPlain = false;
   });
   return isPlain;
+}
+
+/** The block of more hosts; of equal ones the newest. */
+function larger(newest: Gathering, before: Gathering): number[] {
+  return (before.queues.length > newest.queues.length ? before : newest).queues;
 }
 
 interface Gathering {

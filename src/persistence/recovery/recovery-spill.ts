@@ -1,8 +1,8 @@
 /**
  * Recovery spill: keeps a recovery within the bound on memory while it reads, whatever the directory holds.
  *
- *   memory over its bound ─▶ pending records without a place: sorted, placed ─▶ lanes to disk, down to half of the bound
- *                                                                           └▶ hosts let stand ─▶ to disk likewise ─▶ the others stand nowhere again
+ *   memory over its bound ─▶ pending records without a place: sorted, placed ─▶ hosts scheduled ─▶ to disk ─▶ the rest unscheduled
+ *                                                                           └▶ lanes of what is left to disk, down to half of the bound
  *                                         an entry names one of them ─▶ back, out of its place (restore-records.ts, I3)
  *                                         an entry or a row has a new record for a host on disk ─▶ beside the host's block, unread
  *
@@ -61,9 +61,9 @@ export function spillDuringRecovery(restoration: Restoration): void {
   const { handles, areApart } = sortApart(core, pending);
   if (!areApart) restoration.isCorrected = true;
   placeRecords(core, handles);
+  spillHostsDownTo(restoration, spilling);
   spillDownTo(core, budgetBytes / 2);
-  if (spillUsedBytes(spill) > budgetBytes / 2) spillHostsDownTo(restoration, spilling);
-  // Where hosts, or records that must stay, take most of the memory, an early next check would be in vain.
+  // If most of the memory cannot be spilled, checking again soon would not help.
   restoration.spillAt = spillUsedBytes(spill) + budgetBytes / 4;
 }
 

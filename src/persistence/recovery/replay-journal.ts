@@ -131,6 +131,7 @@ export function replayFrame(replay: Replay, words: Uint32Array, at: number, end:
   restoration.epoch = "";
   // A listener is called for each entry, with the record as the entry left it.
   let isBatched = restoration.listener === undefined && openEntries(restoration, words, at, end);
+  let lookAt = replay.entries + ENTRIES_PER_LOOK;
   while (replay.at < end) {
     const kind = (words[replay.at] as number) & 255;
     if (isBatched && kind === LOG_ADMITTED && collect(replay)) continue;
@@ -139,8 +140,9 @@ export function replayFrame(replay: Replay, words: Uint32Array, at: number, end:
     replay.entries++;
     applyEntry(replay);
     // What entries bring back from disk may exceed the bound on memory. Collected rows hold handles, so none may be open.
-    if (replay.entries % ENTRIES_PER_LOOK === 0 && collected(restoration) === 0) {
+    if (replay.entries >= lookAt && collected(restoration) === 0) {
       spillDuringRecovery(restoration);
+      lookAt = replay.entries + ENTRIES_PER_LOOK;
     }
     if (kind === JOURNAL_CLEARED && isBatched) isBatched = openEntries(restoration, words, at, end);
   }

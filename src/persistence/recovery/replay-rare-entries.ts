@@ -111,12 +111,19 @@ export function applyNote(replay: Replay): void {
   const value = bytesOf(replay, words[at + 2] as number);
   restoration.notes.set(name, value);
   restoration.notedAt.set(name, replay.place);
+  if (name === "counters") countFrom(restoration, value);
   if (name === TIME_NOTE) restoration.timeMs = Number(packr.unpack(value));
   if (name !== "ruleIds") return;
   const ids = packr.unpack(value) as unknown;
   const areIds = Array.isArray(ids) && ids.every((id) => typeof id === "string");
   if (!areIds) throw wrong("an invalid list of rules");
   setRuleIds(restoration, ids as string[]);
+}
+
+/** Identities are counted from the last note on: an admission in place of a known one counts none, which its entry does not say. */
+function countFrom({ core }: Restoration, note: Uint8Array): void {
+  const { seen } = packr.unpack(note) as { readonly seen?: unknown };
+  if (Number.isSafeInteger(seen) && (seen as number) >= 0) setSeen(core, seen as number);
 }
 
 export function applyEpoch(replay: Replay): void {

@@ -269,7 +269,7 @@ function restoreAway(restoration: Restoration, from: RestoredRecord, rule: RuleS
   return true;
 }
 
-/** A guest lends a record its rule and its host's hash alone. */
+/** The guest provides only the rule and the host's hash, so it needs no name. */
 const NO_NAME = new Uint8Array(0);
 
 /** Makes the record in a queue; it stands nowhere. Throws MEMORY_FULL. @hot */
@@ -311,6 +311,7 @@ export function clearRestoration(restoration: Restoration): void {
   restoration.rules.length = 0;
   restoration.host = 0;
   restoration.parent = 0;
+  restoration.spillAt = 0;
 }
 
 /** Drops a record with its name. The caller sets the last word of its identity. */

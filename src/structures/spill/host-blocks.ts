@@ -328,15 +328,16 @@ function bring(away: HostSpill, block: number): readonly number[] {
     setRecordKey(store, queue, turnOf(store, host));
     laneInsert(store.region, lane, queue);
   }
+  spill.count -= all.length;
+  away.added -= open.added.records.length;
+  freePieces(spill, block);
+  // While the queues stand in the lane: with neither items nor blocks it would stay among its owner's lanes, empty.
+  dropBlock(spill, block);
   spill.onHosts?.(open.hosts);
   for (let from = 0; spill.onReturn !== undefined && from < all.length; ) {
     spill.onReturn(Uint32Array.from(all.slice(from, from + SPILL_RECORDS_MAX)));
     from += SPILL_RECORDS_MAX;
   }
-  spill.count -= all.length;
-  away.added -= open.added.records.length;
-  freePieces(spill, block);
-  dropBlock(spill, block);
   return all;
 }
 
