@@ -120,7 +120,7 @@ export function applyNote(replay: Replay): void {
   setRuleIds(restoration, ids as string[]);
 }
 
-/** Identities are counted from the last note on: an admission in place of a known one counts none, which its entry does not say. */
+/** Identities are counted from the last note on: an admission in place of a known one counts none, and its entry does not show that. */
 function countFrom({ core }: Restoration, note: Uint8Array): void {
   const { seen } = packr.unpack(note) as { readonly seen?: unknown };
   if (Number.isSafeInteger(seen) && (seen as number) >= 0) setSeen(core, seen as number);
