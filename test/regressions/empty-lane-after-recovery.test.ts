@@ -1,11 +1,12 @@
 /**
  * Hosts that a recovery sent to disk came back for later entries, and left an empty lane in the ranks of their rule: the first poll took it for the
- * best one. The same for hosts that wait: after the machine's clock was set back, those on disk waited for the clock that it had before.
+ * best one. And hosts that were on disk when an opening bounded the clocks of hosts went on waiting for a clock that was set back.
  */
 import { expect, it } from "vitest";
 import { createVirtualClock } from "../../src/base/clock.ts";
 import { coreOf, verifyFrontier } from "../../src/engine/api/verify-frontier.ts";
 import type { LocalFrontier } from "../../src/engine/api/local-frontier.ts";
+import { boundClocks } from "../../src/frontier/politeness/bound-clocks.ts";
 import { killedFiles, openRig } from "../support/durable-rig.ts";
 import { createMemoryFiles, type MemoryFiles } from "../support/memory-files.ts";
 
@@ -35,17 +36,24 @@ it("hands out what is left when all hosts of the best priority are done", async 
   await frontier.close();
 });
 
-it("does not let hosts on disk wait for a clock that was set back", async () => {
+it("bounds the clocks of hosts on disk where the machine's clock was set back", async () => {
   const clock = createVirtualClock(10 * DAY_MS);
-  const { files, frontier } = await openRig(createMemoryFiles(), clock, OPTIONS, true);
+  const politeness = { delayMs: 2 * DAY_MS, perHost: 1 };
+  const { frontier } = await openRig(
+    createMemoryFiles(),
+    clock,
+    { defaults: { politeness } },
+    true,
+  );
   frontier.pushMany(urlsOf("h").flatMap((url) => [url, `${url}more`]));
   for (const lease of frontier.pollMany(HOSTS)) lease.done();
-  const earlier = createVirtualClock(9 * DAY_MS);
-  const again = await openRig(killedFiles(files as MemoryFiles), earlier, OPTIONS, true);
-  earlier.advance(2_000);
-  expect(visitAll(again.frontier)).toHaveLength(HOSTS);
-  verifyFrontier(again.frontier);
-  await again.frontier.close();
+  frontier.push("http://last.test/");
+  const core = coreOf(frontier);
+  expect(core.hosts.spilled).toBeGreaterThan(HOSTS / 2);
+  boundClocks(core, Number.POSITIVE_INFINITY, 9 * DAY_MS);
+  clock.advance(DAY_MS + 1);
+  expect(visitAll(frontier)).toHaveLength(HOSTS + 1);
+  verifyFrontier(frontier);
   await frontier.close();
 });
 

@@ -53,12 +53,13 @@ export function boundClocks(core: Core, latest: number, nowMs: number): void {
     setReadyAt(core, host, boundOf(host));
     settleHost(core, host, nowMs);
   };
+  for (let host = hostNextBusy(hosts, 0); host !== 0; host = hostNextBusy(hosts, host)) bound(host);
+  for (let host = hostNextIdle(hosts, 0); host !== 0; host = hostNextIdle(hosts, host)) bound(host);
+  // Those on disk last: what goes there meanwhile is bounded.
   bringHostsThat(core, isAhead, (brought) => {
     brought.forEach(bound);
     spillOverBudget(core, nowMs);
   });
-  for (let host = hostNextBusy(hosts, 0); host !== 0; host = hostNextBusy(hosts, host)) bound(host);
-  for (let host = hostNextIdle(hosts, 0); host !== 0; host = hostNextIdle(hosts, host)) bound(host);
 }
 
 /** The delay set by hand or found from latencies; 0: there is none. */
