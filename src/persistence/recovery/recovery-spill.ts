@@ -93,20 +93,25 @@ function spillHostsDownTo(restoration: Restoration, spilling: Spilling): void {
   restoration.host = 0; // it may have left
 }
 
-/** Lets all hosts stand that may leave, in their order: then each costs O(1). */
+/** Lets all hosts stand that may leave, in their order: then each costs O(1). Two of one turn, as a forged file has them, stay to be separated. */
 function letStand({ core, nowMs }: Restoration): void {
   const { hosts, store } = core;
-  const standing = createRecordList();
-  const waiting = createRecordList();
+  const turnOf = (host: number): number => float(store, host, HOST_TURN_WORD);
+  const leaving = createRecordList();
   for (let host = hostNextBusy(hosts, 0); host !== 0; host = hostNextBusy(hosts, host)) {
-    if (leavingQueue(core, host) === 0) continue;
+    if (leavingQueue(core, host) !== 0) appendKey(leaving, host, turnOf(host));
+  }
+  const same: number[] = [];
+  const byTurn = sortByKey(leaving, same);
+  const shared = new Set(same.map(turnOf));
+  const waiting = createRecordList();
+  for (const host of byTurn) {
+    if (shared.size > 0 && shared.has(turnOf(host))) continue;
     const clockMs = hostClock(core, host);
     if (clockMs > nowMs) appendKey(waiting, host, clockMs);
-    else appendKey(standing, host, float(store, host, HOST_TURN_WORD));
+    else standAlone(core, host, nowMs);
   }
-  for (const list of [standing, waiting]) {
-    for (const host of sortByKey(list, [])) standAlone(core, host, nowMs);
-  }
+  for (const host of sortByKey(waiting, [])) standAlone(core, host, nowMs);
 }
 
 /** A host that was pushed before the process ended had its first turn decided then. */
