@@ -4,7 +4,7 @@
  *   node redis-chaos-child.mjs <settings, JSON>       fork: notes go to the parent
  *
  * The User-Agent of a request names the process and the deadline of its lease, so that the web's log alone shows who held what. Notes:
- * "done" after a server has acknowledged it, "givenBack" before a lease is given up.
+ * "done" after a server has acknowledged it, "givenBack" before it releases a lease.
  */
 import { get } from "node:http";
 
