@@ -155,6 +155,11 @@ export function arenaTrim(arena: Arena): void {
   }
 }
 
+/** Bytes of the pages that objects stand in, holes included. @hot */
+export function arenaPageBytes({ runPages, slabPages }: Arena): number {
+  return (slabPages + runPages) * REGION_PAGE_BYTES;
+}
+
 /** Bytes of all objects handed out, including rounding. */
 export function arenaUsedBytes(arena: Arena): number {
   let used = 0;

@@ -32,6 +32,7 @@ import {
 import { evictAfter } from "../../frontier/politeness/host-eviction.ts";
 import { endMany, leaseMany, openNext } from "../../frontier/leases/bulk-leases.ts";
 import type { Outcome } from "../../frontier/rules/rule-policy.ts";
+import { spillOverBudget } from "../../frontier/scheduling/spill-control.ts";
 import { peekRecords } from "../../frontier/scheduling/peek.ts";
 import { touchNext } from "../../frontier/scheduling/schedule.ts";
 import {
@@ -118,6 +119,7 @@ export class LeaseService implements LeaseActions {
       if (leases.length < end) break;
     }
     evictAfter(core, leases.length, nowMs);
+    spillOverBudget(core, nowMs); // a poll may have brought hosts back
     return leases;
   }
 
@@ -140,6 +142,7 @@ export class LeaseService implements LeaseActions {
     this.#dress(core, leases, 0, nowMs);
     for (const lease of leases) lease.deadline = nowMs + chosen.leaseMs;
     evictAfter(core, leases.length, nowMs);
+    spillOverBudget(core, nowMs);
     return leases;
   }
 

@@ -18,7 +18,6 @@ import {
   openLone,
 } from "../../structures/hosts/host-table.ts";
 import { queueFree, queueNextOfRule } from "../../structures/hosts/host-queue.ts";
-import { laneFirst } from "../../structures/ordering/lane.ts";
 import { ranksBest } from "../../structures/ordering/ranks.ts";
 import { recordQueue, isLone } from "../../structures/records/record.ts";
 import { word } from "../../structures/store.ts";
@@ -29,7 +28,7 @@ import { needRoom } from "../records/memory-reserve.ts";
 import { settleHost, standingOf } from "../scheduling/schedule.ts";
 import { sharesJoin, sharesLeave } from "../scheduling/rule-shares.ts";
 import { bringOfRule, bringWaiting } from "../scheduling/spill-hosts.ts";
-import { readyLane, spillOverBudget } from "../scheduling/spill-control.ts";
+import { laneBest, spillOverBudget } from "../scheduling/spill-control.ts";
 import { createSuccessors, forgetSuccessors } from "./successor-queues.ts";
 import type { Sweep, SweepPhase } from "./sweep-state.ts";
 import { moveRuleTotals } from "../records/ledger.ts";
@@ -239,10 +238,8 @@ function nextQueued(core: Core, rule: RuleState): number {
 }
 
 function firstOf(core: Core, rule: RuleState, queue: number): number {
-  const { arena, region } = core.store;
-  const lane = ranksBest(arena, word(core.store, queue, QUEUE_RANKS_WORD));
-  readyLane(core, lane, rule.policy.isLifo);
-  return laneFirst(region, lane);
+  const lane = ranksBest(core.store.arena, word(core.store, queue, QUEUE_RANKS_WORD));
+  return laneBest(core, lane, rule.policy.isLifo);
 }
 
 /** Passes over the waiting heap from its end. Adopting changes its order: the next pass over the rules finds what was missed. */

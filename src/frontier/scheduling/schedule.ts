@@ -52,7 +52,7 @@ import {
   timelineRemove,
   timelineUpdate,
 } from "../../structures/ordering/timeline.ts";
-import { laneFirst, lanePriority } from "../../structures/ordering/lane.ts";
+import { lanePriority } from "../../structures/ordering/lane.ts";
 import { ranksBest, ranksInsert, ranksRemove } from "../../structures/ordering/ranks.ts";
 import {
   isLone,
@@ -188,11 +188,9 @@ export function touchNext({ scratch, shares, sole }: Core, count: number): void 
 
 /** The first record that stands in a rule's ranks, or in the host queue that stands there first; 0: none. */
 export function standingOf(core: Core, { handle, policy }: RuleState): number {
-  const { arena, region } = core.store;
-  const lane = ranksBest(arena, word(core.store, handle, RULE_QUEUE_RANKS_WORD));
+  const lane = ranksBest(core.store.arena, word(core.store, handle, RULE_QUEUE_RANKS_WORD));
   if (lane === 0) return 0;
-  readyLane(core, lane, policy.isLifo);
-  const item = laneFirst(region, lane);
+  const item = laneBest(core, lane, policy.isLifo);
   return isQueue(core.store, item) ? queueBest(core, item, policy.isLifo) : item;
 }
 

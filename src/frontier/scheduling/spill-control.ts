@@ -14,6 +14,7 @@
  *   I3  One push makes room for no more than SPILL_PER_CALL records: no call waits for the whole budget.
  *   I4  What the disk refuses stays in memory; it is tried again after RETRY_MS, and pushes are refused once memory is
  *       an eighth over its budget.
+ *   I5  Holes and the index of hosts count too. They may take half of the budget; the other half is left to records and hosts.
  */
 import { isMemoryFull } from "../../base/errors.ts";
 import {
@@ -54,7 +55,6 @@ import {
   spilledPlace,
 } from "../../structures/spill/spilled-identity.ts";
 import { laneFirst, laneLast } from "../../structures/ordering/lane.ts";
-import { timelineBytes } from "../../structures/ordering/timeline.ts";
 import { recordKey } from "../../structures/records/record.ts";
 import { seenSet } from "../../structures/seen/seen-set.ts";
 import { word } from "../../structures/store.ts";
@@ -62,7 +62,7 @@ import { type Core, ruleAt } from "../core.ts";
 import { isFinishedValue } from "../records/finished-word.ts";
 import type { FrontierPolicy } from "../rules/rule-policy.ts";
 import { spillHosts } from "./spill-hosts.ts";
-import type { Spilling } from "./spill-state.ts";
+import { hasMuchToSpill, heldBytes, type Spilling } from "./spill-state.ts";
 
 /** Records that one call may send to disk: four times what a batch brings. */
 const SPILL_PER_CALL = 1024;
@@ -71,6 +71,8 @@ const LANES_PER_CALL = 32;
 const HOSTS_PER_CALL = 256;
 /** What a record takes about, from which follows how many the hot ends of all lanes may hold in a quarter of the budget. */
 const RECORD_BYTES = 128;
+/** Above so much of its budget memory is not at rest. */
+const MOST = 1.125;
 /** After the disk refused: long enough not to be asked by every push, short enough to go on soon. */
 const RETRY_MS = 1000;
 
@@ -78,13 +80,12 @@ const RETRY_MS = 1000;
 export function spillOverBudget(core: Core, nowMs: number): void {
   const { spilling } = core;
   if (spilling === undefined) return;
-  const used = usedBytes(spilling);
-  if (used <= spilling.budgetBytes || used < spilling.quietBytes) return;
-  if (nowMs < spilling.retryAtMs) return;
+  if (!isDue(spilling) || nowMs < spilling.retryAtMs) return;
   try {
     const count = spillSome(core, spilling);
     spilling.isRefused = false;
-    spilling.quietBytes = count > 0 ? 0 : used + spilling.budgetBytes / 64;
+    spilling.quietBytes =
+      count > 0 ? restBytes(spilling) : heldBytes(spilling) + spilling.budgetBytes / 64;
   } catch (error) {
     spilling.failure = { error };
     spilling.isRefused = true;
@@ -146,16 +147,14 @@ export function spillFault(core: Core): unknown {
 /** Whether memory is over its budget and something may be done about it. */
 export function isSpillDue(core: Core): boolean {
   const { spilling } = core;
-  if (spilling === undefined || spilling.isRefused) return false;
-  const used = usedBytes(spilling);
-  return used > spilling.budgetBytes && used >= spilling.quietBytes;
+  return spilling !== undefined && !spilling.isRefused && isDue(spilling);
 }
 
 /** Whether the disk refuses what memory has no room for. */
 export function isDiskFull(core: Core): boolean {
   const { spilling } = core;
   if (spilling === undefined || !spilling.isRefused) return false;
-  return usedBytes(spilling) > spilling.budgetBytes * 1.125;
+  return heldBytes(spilling) > spilling.budgetBytes * MOST && hasMuchToSpill(spilling);
 }
 
 /** Whether a lane goes on on disk. */
@@ -339,9 +338,19 @@ export function probeSpilled(core: Core, place: number, look: (record: number) =
   visitSpilled(spill, block, (records) => records.forEach((record) => void look(record)));
 }
 
-/** Records, hosts, queues, lanes and the clocks of hosts. */
-function usedBytes({ away, spill }: Spilling): number {
-  return spillUsedBytes(spill) + timelineBytes(away.clocks);
+/** Whether something should go. */
+function isDue(spilling: Spilling): boolean {
+  const held = heldBytes(spilling);
+  return held > spilling.budgetBytes && held >= spilling.quietBytes;
+}
+
+/**
+ * After something went. That leaves holes, and pages are free only once they are empty: so memory over its budget is at rest until it takes
+ * another page, unless it is far over it.
+ */
+function restBytes(spilling: Spilling): number {
+  const held = heldBytes(spilling);
+  return held > spilling.budgetBytes * MOST && hasMuchToSpill(spilling) ? 0 : held + 1;
 }
 
 function spillSome(core: Core, spilling: Spilling): number {
@@ -358,7 +367,7 @@ function spillSome(core: Core, spilling: Spilling): number {
   const hot = hotRecords(spilling, rules.length + hosts.count - hosts.idleCount - hosts.spilled);
   for (let looked = 0; looked < HOSTS_PER_CALL && count < SPILL_PER_CALL; looked++) {
     const host = hosts.hand || hosts.busyFirst;
-    if (host === 0 || usedBytes(spilling) <= spilling.budgetBytes) break;
+    if (host === 0 || !isOver(spilling)) break;
     hosts.hand = hostNextBusy(hosts, host);
     count += spillHost(core, host, hot);
   }
@@ -369,7 +378,7 @@ function spillSome(core: Core, spilling: Spilling): number {
 }
 
 function isOver(spilling: Spilling): boolean {
-  return usedBytes(spilling) > spilling.budgetBytes;
+  return heldBytes(spilling) > spilling.budgetBytes;
 }
 
 /** Records that the hot end of a lane keeps and a block holds: so many lanes together a quarter of the budget. */
@@ -413,9 +422,10 @@ function spillCold(
   best: number,
 ): number {
   const { store } = core;
-  const { spill, budgetBytes, blockLeast } = core.spilling as Spilling;
+  const spilling = core.spilling as Spilling;
+  const { spill, blockLeast } = spilling;
   let count = 0;
-  while (count < SPILL_PER_CALL && spillUsedBytes(spill) > budgetBytes) {
+  while (count < SPILL_PER_CALL && isOver(spilling)) {
     const held = laneHeld(store, lane);
     // What stands behind a FIFO lane's blocks is cold whatever it is; in front of them, and without any, the hot end stays.
     const isBehind = !isLifo && laneIsSpilled(store, lane);

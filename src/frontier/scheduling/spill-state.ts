@@ -1,9 +1,11 @@
 /** The state of the spill (spill-control.ts): the tier, its budget, and what the disk said last. */
+import { REGION_PAGE_BYTES } from "../../layout/memory/region.ts";
+import { arenaPageBytes } from "../../memory/arena.ts";
 import type { SeenSet } from "../../structures/seen/seen-set.ts";
 import { createHostSpill, type HostSpill } from "../../structures/spill/host-blocks.ts";
-import { createSpill, type Spill } from "../../structures/spill/lane-spill.ts";
+import { createSpill, type Spill, spillUsedBytes } from "../../structures/spill/lane-spill.ts";
 import type { HostTable } from "../../structures/hosts/host-table.ts";
-import type { Timeline } from "../../structures/ordering/timeline.ts";
+import { type Timeline, timelineBytes } from "../../structures/ordering/timeline.ts";
 import type { Store } from "../../structures/store.ts";
 import type { SpillTier } from "../../structures/storage-tiers.ts";
 
@@ -16,7 +18,7 @@ export interface Spilling {
   readonly away: HostSpill;
   readonly budgetBytes: number;
   readonly blockLeast: number;
-  /** Nothing could go: looked at again above so many bytes. */
+  /** Looked at again above so many bytes: until then what is new finds room in the holes of what has gone, or nothing could go. */
   quietBytes: number;
   /** The disk refused to write, or to read hosts that are due: asked again from then on. */
   retryAtMs: number;
@@ -52,4 +54,18 @@ export function createSpilling(
     ...{ retryAtMs: Number.NEGATIVE_INFINITY, readAtMs: Number.NEGATIVE_INFINITY },
     ...{ failure: undefined, isRefused: false },
   };
+}
+
+/**
+ * Bytes of memory that the budget is held against: the pages of records, hosts, queues and lanes with their holes, the clocks of hosts, and
+ * their index. @hot
+ */
+export function heldBytes({ away, spill }: Spilling): number {
+  const index = away.hosts.index.pageCount * REGION_PAGE_BYTES;
+  return arenaPageBytes(spill.store.arena) + timelineBytes(away.clocks) + index;
+}
+
+/** Whether records and hosts take more than the half of the budget that they keep, whatever holes and the index take. */
+export function hasMuchToSpill({ away, spill, budgetBytes }: Spilling): boolean {
+  return spillUsedBytes(spill) + timelineBytes(away.clocks) > budgetBytes / 2;
 }

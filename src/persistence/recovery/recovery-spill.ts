@@ -21,7 +21,7 @@ import { appendKey, appendRecord, createRecordList } from "../../frontier/record
 import { settleHost } from "../../frontier/scheduling/schedule.ts";
 import { spillDownTo } from "../../frontier/scheduling/spill-control.ts";
 import { leavingQueue, spillRestoredHosts } from "../../frontier/scheduling/spill-hosts.ts";
-import type { Spilling } from "../../frontier/scheduling/spill-state.ts";
+import { hasMuchToSpill, heldBytes, type Spilling } from "../../frontier/scheduling/spill-state.ts";
 import {
   HOST_CLOCKED,
   HOST_PASSED,
@@ -51,8 +51,8 @@ export function spillDuringRecovery(restoration: Restoration): void {
   const { spilling, store } = core;
   if (spilling === undefined) return;
   const { budgetBytes, spill } = spilling;
-  const used = spillUsedBytes(spill);
-  if (used <= budgetBytes || used < restoration.spillAt) return;
+  const held = heldBytes(spilling);
+  if (held <= budgetBytes || held < restoration.spillAt || !hasMuchToSpill(spilling)) return;
   const pending = createRecordList();
   eachLiveRecord(core, names, (record) => {
     if (recordState(store, record) !== RECORD_PENDING || recordPlace(store, record) !== 0) return;
@@ -63,8 +63,9 @@ export function spillDuringRecovery(restoration: Restoration): void {
   placeRecords(core, handles);
   spillHostsDownTo(restoration, spilling);
   spillDownTo(core, budgetBytes / 2);
-  // If most of the memory cannot be spilled, checking again soon would not help.
-  restoration.spillAt = spillUsedBytes(spill) + budgetBytes / 4;
+  // What is new fills the holes first. If most of the memory cannot be spilled, checking again soon would not help.
+  const isFull = spillUsedBytes(spill) > (budgetBytes * 3) / 4;
+  restoration.spillAt = heldBytes(spilling) + budgetBytes / (isFull ? 4 : 16);
 }
 
 /** All is read: what comes back from disk from now on stands where it belongs. */

@@ -54,10 +54,14 @@ import {
 const HEAP_ENTRY_BYTES = 20;
 /** The highest bit of a place word. */
 const TIMELINE_PLACE_BIT = 0x8000_0000;
+/** Entries of the heap that are looked at for each that is taken as one of the last. */
+const LOOKS_PER_ITEM = 4;
 
 export interface Timeline {
   readonly region: Region;
   readonly heap: Heap;
+  /** The entry of the heap that `timelineLast` looks at next. */
+  hand: number;
   readonly pages: TimelinePages;
   /** Positions of the first entry and behind the last one. */
   first: number;
@@ -69,7 +73,8 @@ export interface Timeline {
 /** `start`: position of the first entry, for tests of the wrap. */
 export function createTimeline(region: Region, start = 0): Timeline {
   const pages = createTimelinePages(region);
-  return { region, heap: createHeap(region), pages, first: start, end: start, lineCount: 0 };
+  const heap = createHeap(region);
+  return { region, heap, hand: 0, pages, first: start, end: start, lineCount: 0 };
 }
 
 export function timelineCount(line: Timeline): number {
@@ -225,7 +230,10 @@ export function timelineTrim(line: Timeline): void {
   dropGapsAtEnd(line);
 }
 
-/** The last items, at most `most` of them in an array: of the line those of the highest keys, else any of the heap. The last one comes first. */
+/**
+ * Items of high keys, at most `most` of them in an array, the highest first: the last ones of the line, then the highest of some entries
+ * of the heap, others at each call.
+ */
 export function timelineLast(line: Timeline, most: number): number[] {
   const { u32 } = line.region.views;
   const items: number[] = [];
@@ -234,12 +242,28 @@ export function timelineLast(line: Timeline, most: number): number[] {
     const item = u32[handleAt(line.pages, at)] as number;
     if (item !== 0) items.push(item);
   }
-  if (items.length > 0) return items;
-  const { heap } = line;
-  for (let index = heap.count - 1; index >= 0 && items.length < most; index--) {
-    items.push(heapAt(heap, index));
-  }
+  if (items.length < most) items.push(...lastOfHeap(line, most - items.length));
   return items;
+}
+
+/** The highest of LOOKS_PER_ITEM entries for each that is wanted; the later half of the heap's entries holds most of the high keys. */
+function lastOfHeap(line: Timeline, most: number): number[] {
+  const { heap } = line;
+  const from = heap.count >>> 1;
+  const looks = Math.min(heap.count - from, most * LOOKS_PER_ITEM);
+  const items = new Array<number>(looks);
+  const keys = new Float64Array(looks);
+  for (let look = 0; look < looks; look++) {
+    if (line.hand < from || line.hand >= heap.count) line.hand = from;
+    const item = heapAt(heap, line.hand++);
+    items[look] = item;
+    keys[look] = heapKeyOf(heap, item);
+  }
+  const least = keys.slice().sort()[Math.max(looks - most, 0)] as number;
+  return items
+    .filter((_, look) => (keys[look] as number) >= least)
+    .sort((a, b) => heapKeyOf(heap, b) - heapKeyOf(heap, a))
+    .slice(0, most);
 }
 
 /** Every item, in no useful order: those of the heap, then those of the line. */

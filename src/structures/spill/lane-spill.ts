@@ -159,7 +159,7 @@ export function createSpill(store: Store, seen: SeenSet, tier: SpillTier): Spill
   };
 }
 
-/** Bytes that records, hosts and queues take in memory: what a budget is held against. */
+/** Bytes that records, hosts and queues take in memory, without the holes between them. */
 export function spillUsedBytes(spill: Spill): number {
   return arenaUsedBytes(spill.store.arena);
 }
