@@ -79,7 +79,7 @@ import {
 } from "../politeness/host-clock.ts";
 import { assertRoom, hasRoom, needRoom } from "../records/memory-reserve.ts";
 import { decideFirstTurn } from "../politeness/fresh-hosts.ts";
-import { laneBest, laneBestKey, readyLane } from "./spill-control.ts";
+import { laneBest, laneBestKey } from "./spill-control.ts";
 import { spilledClockAt, wakeSpilled } from "./spill-hosts.ts";
 import {
   advanceHost,

@@ -11,10 +11,10 @@
  *
  *   I1  Which records are in memory decides nothing: order, counts and answers are those of a frontier without a tier.
  *   I2  Where a log is or will be kept, the names of records without identity are kept (SpillNames) before any can go.
- *   I3  One push makes room for no more than SPILL_PER_CALL records: no call waits for the whole budget.
+ *   I3  One call sends no more than SPILL_PER_CALL records to disk, and MOST_PER_CALL far over the budget: none waits for the whole of it.
  *   I4  What the disk refuses stays in memory; it is tried again after RETRY_MS, and pushes are refused once memory is
  *       an eighth over its budget.
- *   I5  Holes and the index of hosts count too. They may take half of the budget; the other half is left to records and hosts.
+ *   I5  Holes and the index of hosts count too. The index may take half of the budget, and holes half of what that leaves.
  */
 import { isMemoryFull } from "../../base/errors.ts";
 import {
@@ -66,12 +66,16 @@ import { hasMuchToSpill, heldBytes, type Spilling } from "./spill-state.ts";
 
 /** Records that one call may send to disk: four times what a batch brings. */
 const SPILL_PER_CALL = 1024;
+/** As many more for each 64th of the budget that memory is over it, up to MOST_PER_CALL: where new records are of other sizes, what goes leaves holes. */
+const MOST_PER_CALL = 8 * SPILL_PER_CALL;
 /** Lanes of a rule, and hosts, that one call looks at. */
 const LANES_PER_CALL = 32;
 const HOSTS_PER_CALL = 256;
 /** What a record takes about, from which follows how many the hot ends of all lanes may hold in a quarter of the budget. */
 const RECORD_BYTES = 128;
-/** Above so much of its budget memory is not at rest. */
+/** From so much of its budget on something goes; memory between that and the whole budget may be at rest. */
+const START = 15 / 16;
+/** Above so much of it pushes are refused where the disk takes nothing. */
 const MOST = 1.125;
 /** After the disk refused: long enough not to be asked by every push, short enough to go on soon. */
 const RETRY_MS = 1000;
@@ -341,20 +345,23 @@ export function probeSpilled(core: Core, place: number, look: (record: number) =
 /** Whether something should go. */
 function isDue(spilling: Spilling): boolean {
   const held = heldBytes(spilling);
-  return held > spilling.budgetBytes && held >= spilling.quietBytes;
+  return held > spilling.budgetBytes * START && held >= spilling.quietBytes;
 }
 
 /**
- * After something went. That leaves holes, and pages are free only once they are empty: so memory over its budget is at rest until it takes
- * another page, unless it is far over it.
+ * After something went. That leaves holes, and pages are free only once they are empty: so memory near its budget is at rest until it takes
+ * another page.
  */
 function restBytes(spilling: Spilling): number {
   const held = heldBytes(spilling);
-  return held > spilling.budgetBytes * MOST && hasMuchToSpill(spilling) ? 0 : held + 1;
+  return held > spilling.budgetBytes && hasMuchToSpill(spilling) ? 0 : held + 1;
 }
 
 function spillSome(core: Core, spilling: Spilling): number {
   const { hosts, rules } = core;
+  const { budgetBytes } = spilling;
+  const over = Math.max(0, Math.ceil(((heldBytes(spilling) - budgetBytes) * 64) / budgetBytes));
+  spilling.share = Math.min(SPILL_PER_CALL * (1 + over), MOST_PER_CALL);
   const hotOfRules = hotRecords(spilling, rules.length);
   let count = 0;
   for (const { handle, policy, isGone } of core.rules) {
@@ -362,23 +369,23 @@ function spillSome(core: Core, spilling: Spilling): number {
     const root = word(core.store, handle, RULE_QUEUE_RANKS_WORD);
     const { isLifo, isPolite } = policy;
     if (!isPolite) count += spillRanks(core, root, { hot: hotOfRules, isLifo });
-    if (count >= SPILL_PER_CALL) return count;
+    if (count >= spilling.share) return count;
   }
   const hot = hotRecords(spilling, rules.length + hosts.count - hosts.idleCount - hosts.spilled);
-  for (let looked = 0; looked < HOSTS_PER_CALL && count < SPILL_PER_CALL; looked++) {
+  for (let looked = 0; looked < HOSTS_PER_CALL && count < spilling.share; looked++) {
     const host = hosts.hand || hosts.busyFirst;
     if (host === 0 || !isOver(spilling)) break;
     hosts.hand = hostNextBusy(hosts, host);
     count += spillHost(core, host, hot);
   }
-  for (let went = 1; went > 0 && count < SPILL_PER_CALL && isOver(spilling); count += went) {
+  for (let went = 1; went > 0 && count < spilling.share && isOver(spilling); count += went) {
     went = spillHosts(core, spilling);
   }
   return count;
 }
 
 function isOver(spilling: Spilling): boolean {
-  return heldBytes(spilling) > spilling.budgetBytes;
+  return heldBytes(spilling) > spilling.budgetBytes * START;
 }
 
 /** Records that the hot end of a lane keeps and a block holds: so many lanes together a quarter of the budget. */
@@ -408,7 +415,7 @@ function spillRanks(core: Core, root: number, how: { hot: number; isLifo: boolea
   let lane = ranksWorst(arena, root);
   for (let looked = 0; lane !== 0 && looked < LANES_PER_CALL; looked++) {
     count += spillCold(core, lane, how, best);
-    if (count >= SPILL_PER_CALL) break;
+    if (count >= (core.spilling as Spilling).share) break;
     lane = ranksHigher(arena, root, lane);
   }
   return count;
@@ -425,7 +432,7 @@ function spillCold(
   const spilling = core.spilling as Spilling;
   const { spill, blockLeast } = spilling;
   let count = 0;
-  while (count < SPILL_PER_CALL && isOver(spilling)) {
+  while (count < spilling.share && isOver(spilling)) {
     const held = laneHeld(store, lane);
     // What stands behind a FIFO lane's blocks is cold whatever it is; in front of them, and without any, the hot end stays.
     const isBehind = !isLifo && laneIsSpilled(store, lane);

@@ -63,11 +63,12 @@ import {
   SPILL_RECORDS_MAX,
   spillBlock,
   spillPlaces,
+  spillUsedBytes,
 } from "../../structures/spill/lane-spill.ts";
 import { isMemoryFull } from "../../base/errors.ts";
 import { word } from "../../structures/store.ts";
 import { type Core, ruleAt } from "../core.ts";
-import type { Spilling } from "./spill-state.ts";
+import { roomBytes, type Spilling } from "./spill-state.ts";
 
 /** Hosts with more records stay: their lanes go to disk by themselves. */
 const RECORDS_MAX = 64;
@@ -75,7 +76,7 @@ const RECORDS_MAX = 64;
 const LOOKS_PER_BLOCK = 2 * SPILL_RECORDS_MAX;
 /** Fewest hosts behind all blocks that get a block of their own, as long as others could go. */
 const NEW_LEAST = 128;
-/** What a host and its record take about, from which follows how many an eighth of the budget holds: these stay, of each kind. */
+/** What a host and its record take at least, from which follows how many an eighth of the budget holds: these stay, of each kind. */
 const HOST_BYTES = 384;
 /** What an added record takes about. */
 const ADDED_BYTES = 128;
@@ -89,9 +90,18 @@ const RETRY_MS = 1000;
 export function spillHosts(core: Core, spilling: Spilling): number {
   const { away } = spilling;
   if (core.sweep?.isDone === false) return 0;
-  const keep = Math.max(Math.floor(spilling.budgetBytes / 8 / HOST_BYTES), spilling.blockLeast);
+  const keep = Math.max(
+    Math.floor(roomBytes(spilling) / 8 / bytesOfHost(core, spilling)),
+    spilling.blockLeast,
+  );
   const count = spillAdded(away, spilling);
   return count + spillFrom(core, away, { keep, least: spilling.blockLeast }, count);
+}
+
+/** What a host in memory takes on average, with all its records. */
+function bytesOfHost({ hosts }: Core, { away, spill }: Spilling): number {
+  const count = hosts.count - hosts.idleCount - hosts.spilled;
+  return Math.max((spillUsedBytes(spill) - away.added * ADDED_BYTES) / count, HOST_BYTES);
 }
 
 /** The same of hosts that a recovery has let stand, of which none needs to stay. Throws what the tier throws. */
@@ -369,8 +379,9 @@ function take({ store }: Core, block: Gathering, queue: number): boolean {
 }
 
 /** Sends added records to pieces, from block to block, once they take a quarter of the budget. */
-function spillAdded(away: HostSpill, { spill, budgetBytes, blockLeast }: Spilling): number {
-  const most = Math.max(Math.floor(budgetBytes / 4 / ADDED_BYTES), 2 * blockLeast);
+function spillAdded(away: HostSpill, spilling: Spilling): number {
+  const { spill, blockLeast } = spilling;
+  const most = Math.max(Math.floor(roomBytes(spilling) / 4 / ADDED_BYTES), 2 * blockLeast);
   if (away.added <= most) return 0;
   let count = 0;
   for (let looks = BLOCKS_PER_CALL; looks > 0 && count < ADDED_PER_CALL; looks--) {

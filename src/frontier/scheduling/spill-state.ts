@@ -20,6 +20,8 @@ export interface Spilling {
   readonly blockLeast: number;
   /** Looked at again above so many bytes: until then what is new finds room in the holes of what has gone, or nothing could go. */
   quietBytes: number;
+  /** Records that the call under way may send to disk. */
+  share: number;
   /** The disk refused to write, or to read hosts that are due: asked again from then on. */
   retryAtMs: number;
   readAtMs: number;
@@ -50,7 +52,7 @@ export function createSpilling(
   const spill = createSpill(store, seen, tier);
   const away = createHostSpill(spill, hosts, clocks);
   return {
-    ...{ spill, away, budgetBytes, blockLeast, quietBytes: 0 },
+    ...{ spill, away, budgetBytes, blockLeast, quietBytes: 0, share: 0 },
     ...{ retryAtMs: Number.NEGATIVE_INFINITY, readAtMs: Number.NEGATIVE_INFINITY },
     ...{ failure: undefined, isRefused: false },
   };
@@ -58,14 +60,24 @@ export function createSpilling(
 
 /**
  * Bytes of memory that the budget is held against: the pages of records, hosts, queues and lanes with their holes, the clocks of hosts, and
- * their index. @hot
+ * their index, as far as it takes no more than half of the budget. @hot
  */
-export function heldBytes({ away, spill }: Spilling): number {
-  const index = away.hosts.index.pageCount * REGION_PAGE_BYTES;
-  return arenaPageBytes(spill.store.arena) + timelineBytes(away.clocks) + index;
+export function heldBytes(spilling: Spilling): number {
+  const { away, spill } = spilling;
+  return arenaPageBytes(spill.store.arena) + timelineBytes(away.clocks) + indexBytes(spilling);
 }
 
-/** Whether records and hosts take more than the half of the budget that they keep, whatever holes and the index take. */
-export function hasMuchToSpill({ away, spill, budgetBytes }: Spilling): boolean {
-  return spillUsedBytes(spill) + timelineBytes(away.clocks) > budgetBytes / 2;
+/** Whether records and hosts fill more than half of what the index leaves to them: the rest is holes. */
+export function hasMuchToSpill(spilling: Spilling): boolean {
+  const { away, spill } = spilling;
+  return spillUsedBytes(spill) + timelineBytes(away.clocks) > roomBytes(spilling) / 2;
+}
+
+/** What of the budget the index of hosts leaves. */
+export function roomBytes(spilling: Spilling): number {
+  return spilling.budgetBytes - indexBytes(spilling);
+}
+
+function indexBytes({ away, budgetBytes }: Spilling): number {
+  return Math.min(away.hosts.index.pageCount * REGION_PAGE_BYTES, budgetBytes / 2);
 }

@@ -1,0 +1,74 @@
+/**
+ * memoryBytes was held against objects, and after pushes alone. So the holes between objects came on top where new records were of another
+ * size than old ones, two thirds of the bound at 10⁸ URLs; and what polls brought back from disk stayed until something was pushed.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { Core } from "../../src/frontier/core.ts";
+import { coreOf } from "../../src/engine/api/verify-frontier.ts";
+import { heldBytes } from "../../src/frontier/scheduling/spill-state.ts";
+import { type Frontier, openFrontier } from "../../src/index.ts";
+
+const BUDGET = 8 * 2 ** 20;
+
+let directory: string;
+let frontier: Frontier;
+let now: number;
+
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), "outrider-bound-"));
+  now = 1_700_000_000_000;
+  // A program that never lets the event loop turn: nothing happens in the background.
+  const never = (): (() => void) => () => {};
+  const clock = { now: () => now, monotonic: () => now, schedule: never, after: never };
+  const politeness = { delayMs: 600, perHost: 1 };
+  const options = { directory, clock, memoryBytes: BUDGET, seen: { memoryBytes: 2 ** 24 } };
+  frontier = await openFrontier({ ...options, defaults: { politeness } });
+});
+
+afterEach(async () => {
+  await frontier.close({ discard: true });
+  rmSync(directory, { recursive: true });
+});
+
+test("memory stays within its bound while nothing is pushed", () => {
+  const hosts = 30_000;
+  for (let page = 0; page < 5; page++) pushAll(hosts, (host) => `http://h${host}.test/${page}`);
+  let most = 0;
+  for (let visits = 0; visits < hosts; now++) {
+    const leases = frontier.pollMany(32);
+    visits += leases.length;
+    for (const lease of leases) lease.done();
+    most = Math.max(most, held());
+  }
+  expect(most / BUDGET).toBeLessThan(1.1);
+});
+
+test("memory stays within its bound where URLs grow longer and longer", () => {
+  let most = 0;
+  for (let page = 0; page < 24; page++) {
+    const path = "x".repeat(page * 4);
+    pushAll(
+      20_000,
+      (host) => `http://h${host}.test/${path}${page}`,
+      () => {
+        most = Math.max(most, held());
+      },
+    );
+  }
+  expect(most / BUDGET).toBeLessThan(1.25);
+});
+
+function pushAll(hosts: number, urlOf: (host: number) => string, pushed = (): void => {}): void {
+  for (let from = 0; from < hosts; from += 1000) {
+    const urls = Array.from({ length: 1000 }, (_, at) => urlOf(from + at));
+    expect(frontier.pushMany(urls).accepted).toBe(1000);
+    pushed();
+  }
+}
+
+function held(): number {
+  return heldBytes(coreOf(frontier as never).spilling as NonNullable<Core["spilling"]>);
+}
