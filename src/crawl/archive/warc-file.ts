@@ -122,7 +122,6 @@ export function createWarcFile(path: string, options: WarcFileOptions = {}): War
   checkOptions(path, options);
   const { rotateBytes = ROTATE_BYTES, level = LEVEL, clock = createSystemClock() } = options;
   const known = new Map<string, KnownAnswer>();
-  const members = createGzipMembers(level, 3 * TOGETHER_MAX);
   let waiting: Waiting[] = [];
   let sha1: Awaited<ReturnType<typeof loadSha1>> | undefined;
   const remember = (entry: IndexEntry): void => {
@@ -133,14 +132,22 @@ export function createWarcFile(path: string, options: WarcFileOptions = {}): War
     if (known.size >= KNOWN_COUNT_MAX) known.delete(known.keys().next().value as string);
     known.set(digest, answer);
   };
-  const paths = pathsOf(path);
-  for (const before of paths.slice(0, -1)) entriesOf(indexPath(before)).forEach(remember);
-  let volume = openVolume(paths.at(-1) as string, remember);
-  const { cutBytes } = volume;
-  const begin = (): void => {
-    const fields = { ...describe(nameOf(volume.path)), ...options.info };
-    volume.file.append([gzipSync(Buffer.concat(piecesOf(infoRecord(fields, clock))), { level })]);
-    volume.isBegun = true;
+  const { info } = options;
+  const { paths, cutBytes, write, end } = createVolumes(path, {
+    ...{ rotateBytes, level, clock, info, remember },
+  });
+  const flush = (): void => {
+    const batch = waiting;
+    waiting = [];
+    try {
+      write(batch);
+      for (const { resolve } of batch) resolve();
+    } catch (cause) {
+      for (const { entry, reject } of batch) {
+        known.delete(entry.digest ?? "");
+        reject(cause);
+      }
+    }
   };
   const archive = async (exchange: Exchange): Promise<void> => {
     sha1 ??= await loadSha1();
@@ -165,18 +172,33 @@ export function createWarcFile(path: string, options: WarcFileOptions = {}): War
       else if (count === 1) setImmediate(flush);
     });
   };
-  const flush = (): void => {
-    const batch = waiting;
-    waiting = [];
-    try {
-      write(batch);
-      for (const { resolve } of batch) resolve();
-    } catch (cause) {
-      for (const { entry, reject } of batch) {
-        known.delete(entry.digest ?? "");
-        reject(cause);
-      }
-    }
+  const close = (): void => {
+    flush();
+    end();
+  };
+  return { cutBytes, paths, processors: [], archive, close };
+}
+
+interface VolumesOptions {
+  readonly info: WarcFileOptions["info"] | undefined;
+  readonly rotateBytes: number;
+  readonly level: number;
+  readonly clock: Clock;
+  readonly remember: (entry: IndexEntry) => void;
+}
+
+/** The files of an archive, of which the last one is written. */
+function createVolumes(path: string, options: VolumesOptions) {
+  const { rotateBytes, level, clock, info, remember } = options;
+  const members = createGzipMembers(level, 3 * TOGETHER_MAX);
+  const paths = pathsOf(path);
+  for (const before of paths.slice(0, -1)) entriesOf(indexPath(before)).forEach(remember);
+  let volume = openVolume(paths.at(-1) as string, remember);
+  const { cutBytes } = volume;
+  const begin = (): void => {
+    const fields = { ...describe(nameOf(volume.path)), ...info };
+    volume.file.append([gzipSync(Buffer.concat(piecesOf(infoRecord(fields, clock))), { level })]);
+    volume.isBegun = true;
   };
   const write = (batch: readonly Waiting[]): void => {
     let parts: Uint8Array[] = [];
@@ -197,10 +219,8 @@ export function createWarcFile(path: string, options: WarcFileOptions = {}): War
         volume = next;
         paths.push(volume.path);
       }
-      if (!volume.isBegun) {
-        begin();
-        offset = volume.file.size;
-      }
+      if (!volume.isBegun) begin();
+      if (parts.length === 0) offset = volume.file.size;
       const made = records.map((record, at) => long[at] ?? [members.short(record)]);
       const [length = 0, ...beside] = made.map(bytesOf);
       lines.push(indexLine({ ...entry, offset, length }, nameOf(volume.path)));
@@ -209,11 +229,7 @@ export function createWarcFile(path: string, options: WarcFileOptions = {}): War
     }
     append();
   };
-  const close = (): void => {
-    flush();
-    closeVolume(volume);
-  };
-  return { cutBytes, paths, processors: [], archive, close };
+  return { paths, cutBytes, write, end: () => closeVolume(volume) };
 }
 
 /** An exchange whose records are not written yet. */

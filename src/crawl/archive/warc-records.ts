@@ -104,8 +104,10 @@ export function exchangeRecords(exchange: Exchange, about: About): readonly Warc
     }Content-Type: application/http; msgtype=response\r\n`,
     { head: responseHead(exchange), body: isKnown ? undefined : exchange.body },
   );
-  const beside = (type: string): string =>
-    `WARC-Record-ID: ${recordId()}\r\n${shared}WARC-Concurrent-To: ${id}\r\nContent-Type: ${type}\r\n`;
+  const beside = (type: string): string => {
+    const own = `WARC-Record-ID: ${recordId()}\r\n${shared}WARC-Concurrent-To: ${id}\r\n`;
+    return own + fieldOf("Content-Type", type);
+  };
   return [
     response,
     recordOf("request", beside("application/http; msgtype=request"), {

@@ -49,23 +49,20 @@ export function createTextDigest(url?: string): TextDigest {
   let [third, second, first] = [0, 0, 0];
   let [a, b] = [0, FNV_START];
   let [maskedA, maskedB] = [0, FNV_START];
-  const end = (hash: number, isNumber: boolean, isMasked: boolean): void => {
+  /** A word: itself, as it is shown, and as a part of fours. */
+  const end = (hash: number, shown: number, plain: number): void => {
     a = Math.imul(a ^ hash, FNV_PRIME);
     b = mixed((Math.imul(b, 5) + hash) | 0);
     if (!isCompared) return;
-    const shown = isMasked ? VARIES : hash;
     maskedA = Math.imul(maskedA ^ shown, FNV_PRIME);
     maskedB = mixed((Math.imul(maskedB, 5) + shown) | 0);
     if (fours.size >= FOURS_MAX) return;
-    const plain = isNumber ? VARIES : shown;
     const four = mixed(joined(joined(joined(third, second), first), plain));
     if (!fours.has(four)) {
       vote(votes, four, mixed(four ^ VARIES));
       fours.add(four);
     }
-    third = second;
-    second = first;
-    first = plain;
+    [third, second, first] = [second, first, plain];
   };
   return {
     add(text) {
@@ -98,17 +95,15 @@ export function createTextDigest(url?: string): TextDigest {
           continue;
         }
         if (letters === 0) continue;
-        end(mixed(word ^ letters), isNumber, isOwn && runs > 0);
-        word = FNV_START;
-        letters = 0;
+        const hash = mixed(word ^ letters);
+        const shown = isOwn && runs > 0 ? VARIES : hash;
+        end(hash, shown, isNumber ? VARIES : shown);
+        word = run = FNV_START;
+        letters = runs = 0;
         isNumber = false;
-        run = FNV_START;
-        runs = 0;
         isOwn = own.size > 0;
       }
-      third = 0;
-      second = 0;
-      first = 0;
+      third = second = first = 0;
     },
     content: () => hashOf(a, b),
     masked: () => hashOf(maskedA, maskedB),
