@@ -33,6 +33,7 @@ export const traps: BenchCase = {
       ...[1, 2, 3].flatMap((seed) => [
         { web: "tuned", good: 900, most: 3_000, seed },
         { web: "unseen", good: 900, most: 3_000, seed },
+        { web: "drawn", good: 900, most: 3_000, seed },
       ]),
     ],
     suite: [{ web: "fresh", good: 1_000, most: 3_000 }],
@@ -45,9 +46,9 @@ const SEEDS: Readonly<Record<TrapSet, number>> = { tuning: 1, held: 2_026, fresh
 
 function setup(side: string, params: Params): Job {
   const good = numberOf(params, "good");
-  const web = params.web as TrapSet | "tuned" | "unseen";
+  const web = params.web as TrapSet | "tuned" | "unseen" | "drawn";
   const open = (): TrapSite =>
-    web === "tuned" || web === "unseen"
+    web === "tuned" || web === "unseen" || web === "drawn"
       ? openMixedSite(web, numberOf(params, "seed"), { goodCount: good })
       : openTrapSite(web, SEEDS[web], good);
   let told = "";

@@ -77,12 +77,14 @@ export function sortedLines(lines: readonly string[]): string[] {
 
 /** A URL in the order in which archives sort: host reversed and without www, parameters in order of their names. */
 export function surtOf(url: string): string {
-  const { hostname, port, pathname, searchParams } = new URL(url.toLowerCase());
+  const parsed = new URL(url.toLowerCase());
+  const { hostname, port, pathname, search } = parsed;
   const host = hostname.replace(/^www\d*\./, "");
   // Of an address too, as readers of indexes do.
   const reversed = host.split(".").reverse().join(",");
-  searchParams.sort();
-  const query = searchParams.toString();
   const place = port === "" ? reversed : `${reversed}:${port}`;
+  if (search === "") return `${place})${pathname}`;
+  parsed.searchParams.sort();
+  const query = parsed.searchParams.toString();
   return `${place})${pathname}${query === "" ? "" : `?${query}`}`;
 }

@@ -7,14 +7,15 @@
  * A pipeline that appends every exchange of a crawl to a WARC file.
  *
  *   exchange ─▶ SHA-1 of the body ─ known ─▶ revisit ──┐
- *                                └─ new ──▶ response ─┴▶ gzip, a member for each record ─▶ appended in one write ─▶ index line
+ *                                └─ new ──▶ response ─┴▶ waits ─ end of this turn, or TOGETHER_MAX ─▶ a gzip member for each
+ *                                                        record ─▶ all appended in one write ─▶ index lines
  *
  *   crawl.warc.gz, crawl.cdxj ─ rotateBytes ─▶ crawl-0001.warc.gz, crawl-0001.cdxj ─▶ …      the last one is being written
  *
  *   I1  The records of an exchange are handed to the system, one behind the other, before its page is analyzed: a killed process loses
- *       none of a page that is done.
+ *       none of a page that is done. Exchanges of one turn are written together: a call of the system costs as much as a small page.
  *   I2  A body is held once: it is compressed from where it was received. Beside it stand its compressed bytes until they are written.
- *   I3  A write that fails leaves the file as it was.
+ *   I3  A write that fails leaves the file as it was, and fails every exchange that it holds.
  *   I4  A revisit refers to a record that was written before it, in this file or an earlier one; bodies of KNOWN_COUNT_MAX answers are
  *       remembered, the newest.
  *
@@ -41,16 +42,19 @@ import {
   REVISIT_MIME,
   sortedLines,
 } from "./cdxj-index.ts";
-import { gzipMember } from "./gzip-member.ts";
+import { createGzipMembers, isLong, longMembers } from "./gzip-member.ts";
 import { recoverTail } from "./warc-recovery.ts";
 import {
   dateOf,
   digestText,
   exchangeRecords,
+  fieldOf,
   isRevisit,
   type KnownAnswer,
+  piecesOf,
   recordId,
   recordOf,
+  type WarcRecord,
 } from "./warc-records.ts";
 
 /**
@@ -97,6 +101,8 @@ export interface WarcFile extends Pipeline {
 const ROTATE_BYTES = 1024 * 1024 * 1024;
 const LEVEL = 6;
 const KNOWN_COUNT_MAX = 200_000;
+/** Exchanges that are written together at most. */
+const TOGETHER_MAX = 32;
 const ENDING = ".warc.gz";
 /** Index lines that are written together; until then a crash loses them, and recovery makes them anew. */
 const LINES_MAX = 64;
@@ -116,6 +122,7 @@ export function createWarcFile(path: string, options: WarcFileOptions = {}): War
   checkOptions(path, options);
   const { rotateBytes = ROTATE_BYTES, level = LEVEL, clock = createSystemClock() } = options;
   const known = new Map<string, KnownAnswer>();
+  let waiting: Waiting[] = [];
   let sha1: Awaited<ReturnType<typeof loadSha1>> | undefined;
   const remember = (entry: IndexEntry): void => {
     const answer = answerOf(entry);
@@ -125,14 +132,22 @@ export function createWarcFile(path: string, options: WarcFileOptions = {}): War
     if (known.size >= KNOWN_COUNT_MAX) known.delete(known.keys().next().value as string);
     known.set(digest, answer);
   };
-  const paths = pathsOf(path);
-  for (const before of paths.slice(0, -1)) entriesOf(indexPath(before)).forEach(remember);
-  let volume = openVolume(paths.at(-1) as string, remember);
-  const { cutBytes } = volume;
-  const begin = (): void => {
-    const fields = { ...describe(nameOf(volume.path)), ...options.info };
-    volume.file.append([gzipSync(Buffer.concat(infoRecord(fields, clock)), { level })]);
-    volume.isBegun = true;
+  const { info } = options;
+  const { paths, cutBytes, write, end } = createVolumes(path, {
+    ...{ rotateBytes, level, clock, info, remember },
+  });
+  const flush = (): void => {
+    const batch = waiting;
+    waiting = [];
+    try {
+      write(batch);
+      for (const { resolve } of batch) resolve();
+    } catch (cause) {
+      for (const { entry, reject } of batch) {
+        known.delete(entry.digest ?? "");
+        reject(cause);
+      }
+    }
   };
   const archive = async (exchange: Exchange): Promise<void> => {
     sha1 ??= await loadSha1();
@@ -140,16 +155,7 @@ export function createWarcFile(path: string, options: WarcFileOptions = {}): War
     const isWhole = exchange.truncated === undefined;
     const earlier = isWhole && digest !== undefined ? known.get(digest) : undefined;
     const records = exchangeRecords(exchange, { digest, known: earlier });
-    const response = await gzipMember(records.response, level);
-    const request = await gzipMember(records.request, level);
-    const metadata = await gzipMember(records.metadata, level);
-    // From here on nothing waits: records of one exchange stand together, and no other comes between a size and its write.
-    if (volume.file.size > rotateBytes) {
-      closeVolume(volume);
-      volume = openVolume(serialPath(path, paths.length), remember);
-      paths.push(volume.path);
-    }
-    if (!volume.isBegun) begin();
+    const long = records.some(isLong) ? await longMembers(records, level) : [];
     const entry: IndexEntry = {
       url: exchange.url,
       date: dateOf(exchange),
@@ -157,15 +163,87 @@ export function createWarcFile(path: string, options: WarcFileOptions = {}): War
       status: exchange.status,
       digest,
       isTruncated: !isWhole,
-      offset: volume.file.size,
-      length: response.reduce((sum, part) => sum + part.length, 0),
+      ...{ offset: 0, length: 0 },
     };
-    volume.file.append([...response, ...request, ...metadata]);
     remember(entry);
-    volume.lines.push(indexLine(entry, nameOf(volume.path)));
-    if (volume.lines.length >= LINES_MAX) writeLines(volume);
+    await new Promise<void>((resolve, reject) => {
+      const count = waiting.push({ records, long, entry, resolve, reject });
+      if (count === TOGETHER_MAX) flush();
+      else if (count === 1) setImmediate(flush);
+    });
   };
-  return { cutBytes, paths, processors: [], archive, close: () => closeVolume(volume) };
+  const close = (): void => {
+    flush();
+    end();
+  };
+  return { cutBytes, paths, processors: [], archive, close };
+}
+
+interface VolumesOptions {
+  readonly info: WarcFileOptions["info"] | undefined;
+  readonly rotateBytes: number;
+  readonly level: number;
+  readonly clock: Clock;
+  readonly remember: (entry: IndexEntry) => void;
+}
+
+/** The files of an archive, of which the last one is written. */
+function createVolumes(path: string, options: VolumesOptions) {
+  const { rotateBytes, level, clock, info, remember } = options;
+  const members = createGzipMembers(level, 3 * TOGETHER_MAX);
+  const paths = pathsOf(path);
+  for (const before of paths.slice(0, -1)) entriesOf(indexPath(before)).forEach(remember);
+  let volume = openVolume(paths.at(-1) as string, remember);
+  const { cutBytes } = volume;
+  const begin = (): void => {
+    const fields = { ...describe(nameOf(volume.path)), ...info };
+    volume.file.append([gzipSync(Buffer.concat(piecesOf(infoRecord(fields, clock))), { level })]);
+    volume.isBegun = true;
+  };
+  const write = (batch: readonly Waiting[]): void => {
+    let parts: Uint8Array[] = [];
+    let lines: string[] = [];
+    let offset = volume.file.size;
+    const append = (): void => {
+      volume.file.append(parts);
+      volume.lines.push(...lines);
+      [parts, lines] = [[], []];
+      if (volume.lines.length >= LINES_MAX) writeLines(volume);
+    };
+    members.clear();
+    for (const { records, long, entry } of batch) {
+      if (offset > rotateBytes) {
+        append();
+        const next = openVolume(serialPath(path, paths.length), remember);
+        closeVolume(volume);
+        volume = next;
+        paths.push(volume.path);
+      }
+      if (!volume.isBegun) begin();
+      if (parts.length === 0) offset = volume.file.size;
+      const made = records.map((record, at) => long[at] ?? [members.short(record)]);
+      const [length = 0, ...beside] = made.map(bytesOf);
+      lines.push(indexLine({ ...entry, offset, length }, nameOf(volume.path)));
+      offset += beside.reduce((sum, bytes) => sum + bytes, length);
+      parts.push(...made.flat());
+    }
+    append();
+  };
+  return { paths, cutBytes, write, end: () => closeVolume(volume) };
+}
+
+/** An exchange whose records are not written yet. */
+interface Waiting {
+  readonly records: readonly WarcRecord[];
+  readonly long: ReadonlyArray<Uint8Array[] | undefined>;
+  /** Without its place. */
+  readonly entry: IndexEntry;
+  readonly resolve: () => void;
+  readonly reject: (cause: unknown) => void;
+}
+
+function bytesOf(parts: readonly Uint8Array[]): number {
+  return parts.reduce((sum, part) => sum + part.length, 0);
 }
 
 /** A WARC file and its index. */
@@ -245,20 +323,20 @@ function describe(filename: string): Record<string, string> {
   return { software: "outrider", format: "WARC File Format 1.1", conformsTo, filename };
 }
 
-function infoRecord({ filename, ...fields }: Record<string, string>, clock: Clock): Uint8Array[] {
-  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
-  const head = [
-    ["WARC-Record-ID", recordId()],
-    ["WARC-Date", dateOf({ atMs: clock.now() })],
-    ["WARC-Filename", filename],
-    ["Content-Type", "application/warc-fields"],
-  ] as const;
-  return recordOf("warcinfo", head, [Buffer.from(lines.join(""))]);
+function infoRecord({ filename, ...fields }: Record<string, string>, clock: Clock): WarcRecord {
+  const lines = Object.entries(fields).map(([name, value]) => fieldOf(name, value));
+  const named = [
+    fieldOf("WARC-Record-ID", recordId()),
+    fieldOf("WARC-Date", dateOf({ atMs: clock.now() })),
+    fieldOf("WARC-Filename", filename),
+    fieldOf("Content-Type", "application/warc-fields"),
+  ];
+  return recordOf("warcinfo", named.join(""), { body: Buffer.from(lines.join("")) });
 }
 
 function digestOf(
   { body, truncated }: Exchange,
-  sha1: (bytes: Uint8Array) => Uint8Array,
+  sha1: (bytes: Uint8Array) => Buffer,
 ): string | undefined {
   if (body.length === 0 || truncated === "unspecified") return undefined;
   return digestText(sha1(body));

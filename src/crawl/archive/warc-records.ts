@@ -18,19 +18,23 @@ import { randomUuid } from "../../base/random.ts";
 import { timeText } from "../../base/clock.ts";
 import type { Exchange } from "../module-registry.ts";
 
-export type WarcFields = ReadonlyArray<readonly [name: string, value: string | undefined]>;
+/** A record before it is compressed. */
+export interface WarcRecord {
+  /** The version and the named fields, in UTF-8. */
+  readonly fields: string;
+  /** What the block begins with, a byte for each character. */
+  readonly head: string;
+  /** The rest of the block. */
+  readonly body: Uint8Array;
+  /** Of the whole record. */
+  readonly bytes: number;
+}
 
 /** An answer that was kept before, which a revisit refers to. */
 export interface KnownAnswer {
   readonly url: string;
   /** As its record has it. */
   readonly date: string;
-}
-
-export interface ExchangeRecords {
-  readonly response: Uint8Array[];
-  readonly request: Uint8Array[];
-  readonly metadata: Uint8Array[];
 }
 
 interface About {
@@ -42,8 +46,8 @@ interface About {
 
 const NOT_MODIFIED = 304;
 const PROFILE = "http://netpreserve.org/warc/1.1/revisit/";
-const HTTP_RESPONSE = "application/http; msgtype=response";
 const END = Buffer.from("\r\n\r\n");
+const NOTHING = Buffer.alloc(0);
 
 export function dateOf({ atMs }: Pick<Exchange, "atMs">): string {
   return timeText(Math.trunc(atMs));
@@ -53,70 +57,66 @@ export function isRevisit({ status }: Pick<Exchange, "status">, known: unknown):
   return known !== undefined || status === NOT_MODIFIED;
 }
 
-/** A record in pieces: a body is not copied. */
+export function fieldOf(name: string, value: string | undefined): string {
+  return value === undefined ? "" : `${name}: ${value}\r\n`;
+}
+
+/** `named`: its fields but the first and the last, a line for each. */
 export function recordOf(
   type: string,
-  fields: WarcFields,
-  block: readonly Uint8Array[],
-): Uint8Array[] {
-  const length = block.reduce((sum, part) => sum + part.length, 0);
-  let head = `WARC/1.1\r\nWARC-Type: ${type}\r\n`;
-  for (const [name, value] of fields) if (value !== undefined) head += `${name}: ${value}\r\n`;
-  return [Buffer.from(`${head}Content-Length: ${length}\r\n\r\n`), ...block, END];
+  named: string,
+  { head = "", body = NOTHING }: { readonly head?: string; readonly body?: Uint8Array | undefined },
+): WarcRecord {
+  const length = head.length + body.length;
+  const fields = `WARC/1.1\r\nWARC-Type: ${type}\r\n${named}Content-Length: ${length}\r\n\r\n`;
+  return { fields, head, body, bytes: Buffer.byteLength(fields) + length + END.length };
+}
+
+/** Writes a record that fits, and returns where it ends. */
+export function writeRecord({ fields, head, body }: WarcRecord, to: Buffer, from: number): number {
+  let at = from + to.write(fields, from);
+  at += to.write(head, at, "latin1");
+  to.set(body, at);
+  at += body.length;
+  to.set(END, at);
+  return at + END.length;
+}
+
+/** A record in pieces: its body is not copied. */
+export function piecesOf({ fields, head, body }: WarcRecord): Uint8Array[] {
+  return [Buffer.from(fields), Buffer.from(head, "latin1"), body, END];
 }
 
 /** The records of one exchange; the first is a response or a revisit. */
-export function exchangeRecords(exchange: Exchange, about: About): ExchangeRecords {
+export function exchangeRecords(exchange: Exchange, about: About): readonly WarcRecord[] {
   const { url, address, truncated } = exchange;
   const { digest, known } = about;
   const id = recordId();
-  const shared: WarcFields = [
-    ["WARC-Date", dateOf(exchange)],
-    ["WARC-Target-URI", url],
-  ];
-  const revisit = isRevisit(exchange, known);
+  const shared = `WARC-Date: ${dateOf(exchange)}\r\nWARC-Target-URI: ${url}\r\n`;
+  const isKnown = isRevisit(exchange, known);
   const profile = known === undefined ? "server-not-modified" : "identical-payload-digest";
-  const head = Buffer.from(responseHead(exchange), "latin1");
   const response = recordOf(
-    revisit ? "revisit" : "response",
-    [
-      ["WARC-Record-ID", id],
-      ...shared,
-      ["WARC-IP-Address", address],
-      ["WARC-Payload-Digest", digest],
-      ["WARC-Truncated", truncated],
-      ["WARC-Profile", revisit ? PROFILE + profile : undefined],
-      ["WARC-Refers-To-Target-URI", known?.url],
-      ["WARC-Refers-To-Date", known?.date],
-      ["Content-Type", HTTP_RESPONSE],
-    ],
-    revisit ? [head] : [head, exchange.body],
+    isKnown ? "revisit" : "response",
+    `WARC-Record-ID: ${id}\r\n${shared}${fieldOf("WARC-IP-Address", address)}${
+      fieldOf("WARC-Payload-Digest", digest) + fieldOf("WARC-Truncated", truncated)
+    }${fieldOf("WARC-Profile", isKnown ? PROFILE + profile : undefined)}${
+      fieldOf("WARC-Refers-To-Target-URI", known?.url) + fieldOf("WARC-Refers-To-Date", known?.date)
+    }Content-Type: application/http; msgtype=response\r\n`,
+    { head: responseHead(exchange), body: isKnown ? undefined : exchange.body },
   );
-  const beside: WarcFields = [
-    ["WARC-Record-ID", recordId()],
-    ...shared,
-    ["WARC-Concurrent-To", id],
-  ];
-  return {
-    response,
-    request: recordOf(
-      "request",
-      [...beside, ["Content-Type", "application/http; msgtype=request"]],
-      [
-        Buffer.from(requestHead(exchange), "latin1"),
-        ...(exchange.requestBody === undefined ? [] : [exchange.requestBody]),
-      ],
-    ),
-    metadata: recordOf(
-      "metadata",
-      [
-        ["WARC-Record-ID", recordId()],
-        ...beside.slice(1),
-        ["Content-Type", "application/warc-fields"],
-      ],
-      [Buffer.from(`fetchTimeMs: ${Math.round(exchange.latencyMs)}\r\n`)],
-    ),
+  const beside = (type: string): string => {
+    const own = `WARC-Record-ID: ${recordId()}\r\n${shared}WARC-Concurrent-To: ${id}\r\n`;
+    return own + fieldOf("Content-Type", type);
   };
+  return [
+    response,
+    recordOf("request", beside("application/http; msgtype=request"), {
+      ...{ head: requestHead(exchange), body: exchange.requestBody },
+    }),
+    recordOf("metadata", beside("application/warc-fields"), {
+      head: `fetchTimeMs: ${Math.round(exchange.latencyMs)}\r\n`,
+    }),
+  ];
 }
 
 function responseHead({ status, statusText, responseHeaders }: Exchange): string {
@@ -138,17 +138,18 @@ export function recordId(): string {
 }
 
 const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+/** Every two letters, by their ten bits. */
+const PAIRS = [...BASE32].flatMap((first) => [...BASE32].map((second) => first + second));
 
 /** A SHA-1 as archives write it: 32 letters of RFC 4648, 6. */
-export function digestText(sha1: Uint8Array): string {
-  let text = "";
-  let bits = 0;
-  let count = 0;
-  for (const byte of sha1) {
-    bits = ((bits << 8) | byte) & 0xfff;
-    for (count += 8; count >= 5; count -= 5) text += BASE32[(bits >>> (count - 5)) & 31];
+export function digestText(sha1: Buffer): string {
+  let text = "sha1:";
+  for (let at = 0; at < sha1.length; at += 5) {
+    const high = sha1.readUIntBE(at, 3) >>> 4;
+    const low = sha1.readUIntBE(at + 2, 3) & 0xfffff;
+    for (const bits of [high >>> 10, high & 1023, low >>> 10, low & 1023]) text += PAIRS[bits];
   }
-  return `sha1:${text}`;
+  return text;
 }
 
 /** The named fields of a record, names in lower case; undefined: it is none. Total. */

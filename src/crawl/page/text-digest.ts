@@ -34,7 +34,7 @@ const FOURS_MIN = 4;
 const VARIES = 0x9e3779b9 | 0;
 const [ZERO, NINE] = [48, 57];
 const [SPACE, NO_BREAK_SPACE] = [32, 0xa0];
-const FNV_START = 0x811c9dc5;
+const FNV_START = 0x811c9dc5 | 0;
 const FNV_PRIME = 0x01000193;
 /** A letter in upper case, of ASCII, becomes the one in lower case. */
 const LOWER = 0x20;
@@ -46,64 +46,64 @@ export function createTextDigest(url?: string): TextDigest {
   const own = isCompared ? wordsOf(url) : NO_WORDS;
   const votes = new Int32Array(isCompared ? 64 : 0);
   const fours = new Set<number>();
-  let [third, second, first, isNumber] = [0, 0, 0, false];
-  let [word, letters] = [FNV_START, 0];
-  // Of a word's runs of letters and digits the one at hand, and whether all are the URL's.
-  let run = FNV_START;
-  let isOwn = own.size > 0;
-  let runs = 0;
+  let [third, second, first] = [0, 0, 0];
   let [a, b] = [0, FNV_START];
   let [maskedA, maskedB] = [0, FNV_START];
-  const endRun = (): void => {
-    if (run === FNV_START) return;
-    runs++;
-    if (isOwn && !own.has(run)) isOwn = false;
-    run = FNV_START;
-  };
-  const end = (): void => {
-    if (letters === 0) return;
-    const hash = mixed(word ^ letters);
+  /** A word: itself, as it is shown, and as a part of fours. */
+  const end = (hash: number, shown: number, plain: number): void => {
     a = Math.imul(a ^ hash, FNV_PRIME);
     b = mixed((Math.imul(b, 5) + hash) | 0);
-    if (isCompared) {
-      endRun();
-      const isMasked = isOwn && runs > 0;
-      const shown = isMasked ? VARIES : hash;
-      maskedA = Math.imul(maskedA ^ shown, FNV_PRIME);
-      maskedB = mixed((Math.imul(maskedB, 5) + shown) | 0);
-      if (fours.size < FOURS_MAX) {
-        const plain = isNumber ? VARIES : shown;
-        const four = mixed(joined(joined(joined(third, second), first), plain));
-        if (!fours.has(four)) {
-          vote(votes, four, mixed(four ^ VARIES));
-          fours.add(four);
-        }
-        [third, second, first] = [second, first, plain];
-      }
-      isOwn = own.size > 0;
-      runs = 0;
+    if (!isCompared) return;
+    maskedA = Math.imul(maskedA ^ shown, FNV_PRIME);
+    maskedB = mixed((Math.imul(maskedB, 5) + shown) | 0);
+    if (fours.size >= FOURS_MAX) return;
+    const four = mixed(joined(joined(joined(third, second), first), plain));
+    if (!fours.has(four)) {
+      vote(votes, four, mixed(four ^ VARIES));
+      fours.add(four);
     }
-    isNumber = false;
-    word = FNV_START;
-    letters = 0;
+    [third, second, first] = [second, first, plain];
   };
   return {
     add(text) {
-      for (let at = 0; at < text.length; at++) {
-        const code = text.charCodeAt(at);
-        if (code <= SPACE || code === NO_BREAK_SPACE) {
-          end();
+      let word = FNV_START;
+      let letters = 0;
+      let isNumber = false;
+      // Of a word's runs of letters and digits the one at hand, and whether all are the URL's.
+      let run = FNV_START;
+      let runs = 0;
+      let isOwn = own.size > 0;
+      for (let at = 0; at <= text.length; at++) {
+        const code = at < text.length ? text.charCodeAt(at) : SPACE;
+        const isBlank = code <= SPACE || code === NO_BREAK_SPACE;
+        if (isOwn) {
+          if (!isBlank && isLetterOrDigit(code)) {
+            const isFirst = run === FNV_START;
+            run = Math.imul(run ^ lowerOf(code), FNV_PRIME);
+            // Most words are none of the URL's by their first letter.
+            if (isFirst && !own.has(run)) isOwn = false;
+          } else if (run !== FNV_START) {
+            isOwn = own.has(~run);
+            runs++;
+            run = FNV_START;
+          }
+        }
+        if (!isBlank) {
+          word = Math.imul(word ^ code, FNV_PRIME);
+          if (code >= ZERO && code <= NINE) isNumber = true;
+          letters++;
           continue;
         }
-        word = Math.imul(word ^ code, FNV_PRIME);
-        if (code >= ZERO && code <= NINE) isNumber = true;
-        letters++;
-        if (!isOwn) continue;
-        if (isLetterOrDigit(code)) run = Math.imul(run ^ lowerOf(code), FNV_PRIME);
-        else endRun();
+        if (letters === 0) continue;
+        const hash = mixed(word ^ letters);
+        const shown = isOwn && runs > 0 ? VARIES : hash;
+        end(hash, shown, isNumber ? VARIES : shown);
+        word = run = FNV_START;
+        letters = runs = 0;
+        isNumber = false;
+        isOwn = own.size > 0;
       }
-      end();
-      [third, second, first] = [0, 0, 0];
+      third = second = first = 0;
     },
     content: () => hashOf(a, b),
     masked: () => hashOf(maskedA, maskedB),
@@ -114,16 +114,19 @@ export function createTextDigest(url?: string): TextDigest {
 
 const NO_WORDS: ReadonlySet<number> = new Set();
 
-/** Runs of letters and digits of a URL, behind its host. */
+/** Runs of letters and digits of a URL, behind its host: the hash of each inverted, beside the hash of its first letter. */
 function wordsOf(url: string): ReadonlySet<number> {
   const words = new Set<number>();
   const path = `${decoded(url.slice(Math.max(0, url.indexOf("/", url.indexOf("://") + 3))))} `;
   let run = FNV_START;
-  for (let at = 0; at < path.length && words.size < URL_WORDS_MAX; at++) {
+  for (let at = 0; at < path.length && words.size < 2 * URL_WORDS_MAX; at++) {
     const code = path.charCodeAt(at);
-    if (isLetterOrDigit(code)) run = Math.imul(run ^ lowerOf(code), FNV_PRIME);
-    else if (run !== FNV_START) {
-      words.add(run);
+    if (isLetterOrDigit(code)) {
+      const isFirst = run === FNV_START;
+      run = Math.imul(run ^ lowerOf(code), FNV_PRIME);
+      if (isFirst) words.add(run);
+    } else if (run !== FNV_START) {
+      words.add(~run);
       run = FNV_START;
     }
   }
@@ -177,12 +180,12 @@ function bitsOf(votes: Int32Array, from: number): number {
   return bits >>> 0;
 }
 
-/** The last steps of MurmurHash3: every bit of the input moves every bit of the result. */
+/** The last steps of MurmurHash3: every bit of the input moves every bit of the result, which is signed: numbers beyond 31 bits are objects. */
 function mixed(word: number): number {
   let bits = word;
   bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b);
   bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35);
-  return (bits ^ (bits >>> 16)) >>> 0;
+  return bits ^ (bits >>> 16);
 }
 
 function ones(word: number): number {

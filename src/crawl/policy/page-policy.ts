@@ -10,7 +10,7 @@
  *   headers ──── Content-Usage, Content-Signal, X-Robots-Tag ─────────────────────┼─▶ PagePolicy ─▶ page, item, visit, log, report
  *   markup ───── meta robots ─────────────────────────────────────────────────────┘
  *
- *   I1  Where statements about one use differ, the one that forbids it holds (draft-ietf-aipref-vocab-05, 5.1).
+ *   I1  Where statements about one use differ, the one that forbids it holds (draft-ietf-aipref-vocab-08, 5.1).
  *   I2  STATEMENTS_MAX statements of TEXT_MAX characters each are kept; all of them count.
  */
 import { dateMs } from "../../base/clock.ts";

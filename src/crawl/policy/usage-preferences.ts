@@ -1,7 +1,7 @@
 /**
  * What a site prefers to be done with its content: lines of Content-Usage and Content-Signal, in headers and in robots.txt.
  *
- *   Content-Usage: train-ai=n, search=y           a dictionary (RFC 9651, 3.2) of draft-ietf-aipref-vocab-05, as draft-ietf-aipref-attach-04
+ *   Content-Usage: train-ai=n, search=y           a dictionary (RFC 9651, 3.2) of draft-ietf-aipref-vocab-08, as draft-ietf-aipref-attach-05
  *                                                 attaches it; in robots.txt after a path: `Content-Usage: /docs/ train-ai=y`
  *   Content-Signal: ai-train=no, search=yes       pairs of contentsignals.org
  *

@@ -26,17 +26,19 @@ export class ShownTexts {
   /** What of these was new, and is known from now on. */
   take(host: string, fours: ReadonlySet<number>): Novelty {
     const salt = hashOf(host);
-    const fresh: number[] = [];
+    const marks: number[] = [];
+    let count = 0;
     for (const four of fours) {
       const mark = Math.imul(four ^ salt, FNV_PRIME) | 1;
       const slot = (mark >>> 1) & (SLOTS - 1);
       if (this.#slots[slot] === mark) continue;
       this.#slots[slot] = mark;
-      fresh.push(four);
+      count++;
+      if (marks.length === MARKS_MAX && four >= (marks.at(-1) as number)) continue;
+      marks.push(four);
+      marks.sort((a, b) => a - b).splice(MARKS_MAX);
     }
-    const share = fours.size === 0 ? 0 : fresh.length / fours.size;
-    const marks = fresh.sort((a, b) => a - b).slice(0, MARKS_MAX);
-    return { count: fresh.length, share, marks };
+    return { count, share: fours.size === 0 ? 0 : count / fours.size, marks };
   }
 }
 

@@ -2,6 +2,7 @@
 import { createRandom } from "../../../../src/base/random.ts";
 import type { Download } from "../../../../src/crawl.ts";
 import type { TrapSite } from "../trap-webs.ts";
+import { DRAWN_SHAPES } from "./drawn.ts";
 import { GOOD_SHAPES } from "./good.ts";
 import { HELD_SHAPES } from "./held.ts";
 import { type Draw, link, type Part, type Shape, wordsFrom } from "./shape.ts";
@@ -10,7 +11,10 @@ import { TUNED_SHAPES } from "./tuned.ts";
 const ORIGIN = "http://site.example";
 const [GOOD_PARTS, TRAPS] = [3, 5];
 
-const POOLS = { tuned: TUNED_SHAPES, unseen: HELD_SHAPES, none: [] as readonly Shape[] };
+const POOLS = {
+  ...{ tuned: TUNED_SHAPES, unseen: HELD_SHAPES, drawn: DRAWN_SHAPES },
+  none: [] as readonly Shape[],
+};
 export type Pool = keyof typeof POOLS;
 
 export interface MixedSite extends TrapSite {

@@ -1,6 +1,7 @@
 import {
   appendFileSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readFileSync,
   rmSync,
@@ -13,6 +14,7 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createVirtualClock } from "../../../../src/base/clock.ts";
+import { createRandom } from "../../../../src/base/random.ts";
 import { createWarcFile, type WarcFileOptions } from "../../../../src/crawl/archive/warc-file.ts";
 import { surtOf } from "../../../../src/crawl/archive/cdxj-index.ts";
 import { digestText } from "../../../../src/crawl/archive/warc-records.ts";
@@ -119,6 +121,62 @@ describe("a WARC file", () => {
       [1, 0],
       [1, 0],
       [2, 3],
+    ]);
+  });
+
+  it("writes exchanges of one turn together, each whole and where its index line has it", async () => {
+    const path = join(folder(), "a.warc.gz");
+    const file = createWarcFile(path, { rotateBytes: 20_000 });
+    const random = createRandom(30);
+    const noise = (bytes: number): Buffer =>
+      Buffer.from(Array.from({ length: bytes }, () => random.below(256)));
+    const bodies = Array.from({ length: 100 }, (_, n) =>
+      n % 10 === 9 ? Buffer.from("the same") : noise(n === 50 ? 150_000 : 20 * n + 1),
+    );
+    const ends = bodies.map((body, n) => file.archive(exchange(n, { body })));
+    await Promise.all(ends.slice(0, 50));
+    await Promise.all(ends);
+    file.close();
+    expect(file.paths.length).toBeGreaterThan(1);
+    const found = file.paths.flatMap((each) => {
+      const bytes = readFileSync(each);
+      const lines = readFileSync(each.replace(".warc.gz", ".cdxj"), "utf8").trimEnd().split("\n");
+      return lines.map((line) => {
+        const { offset, length, mime } = JSON.parse(line.slice(line.indexOf("{")));
+        const record = gunzipSync(bytes.subarray(Number(offset), Number(offset) + Number(length)));
+        const [, n] = /\/p(\d+)\?/.exec(record.toString("latin1")) ?? [];
+        const block = record.subarray(record.indexOf("\r\n\r\n") + 4);
+        return { n: Number(n), mime, body: block.subarray(block.indexOf("\r\n\r\n") + 4, -4) };
+      });
+    });
+    found.sort((a, b) => a.n - b.n);
+    expect(found.map(({ n }) => n)).toEqual(bodies.map((_, n) => n));
+    for (const { n, mime, body } of found)
+      if (mime !== "warc/revisit") expect([n, body.equals(bodies[n] as Buffer)]).toEqual([n, true]);
+    expect(found.filter(({ mime }) => mime === "warc/revisit")).toHaveLength(9);
+  });
+
+  it("fails every exchange of a write that fails, and writes them when they come again", async () => {
+    const path = join(folder(), "a.warc.gz");
+    const file = createWarcFile(path, { rotateBytes: 1 });
+    await file.archive(exchange(1));
+    // The next file cannot be made.
+    const next = path.replace(".warc.gz", "-0001.warc.gz");
+    mkdirSync(next);
+    const body = Buffer.from("the same");
+    const both = [2, 3].map((n) => file.archive(exchange(n, { body })));
+    expect((await Promise.allSettled(both)).map(({ status }) => status)).toEqual([
+      "rejected",
+      "rejected",
+    ]);
+    rmSync(next, { recursive: true });
+    for (const n of [2, 3]) await file.archive(exchange(n, { body }));
+    file.close();
+    const read = file.paths.map((each) => [count(each, "response"), count(each, "revisit")]);
+    expect(read).toEqual([
+      [1, 0],
+      [1, 0],
+      [0, 1],
     ]);
   });
 

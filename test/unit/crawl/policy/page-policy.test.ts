@@ -13,7 +13,7 @@ const NOTHING: PolicySources = {
 };
 
 describe("statements of robots.txt", () => {
-  // The example of draft-ietf-aipref-attach-04.
+  // The example of draft-ietf-aipref-attach-05.
   const example = `User-Agent: *
 Allow: /
 Disallow: /never/

@@ -9,7 +9,7 @@ describe("Content-Usage", () => {
   it.each([
     ["train-ai=n, search=y", { "train-ai": "disallow", search: "allow" }],
     ["  train-ai=n\t,\tai-use=y ", { "train-ai": "disallow", "ai-use": "allow" }],
-    // The last value of a key counts, parameters do not (vocab-05, 6.5).
+    // The last value of a key counts, parameters do not (vocab-08, 6.5.1 and 6.5.2).
     ["train-ai;allow=n, train-ai=y", { "train-ai": "allow" }],
     ["train-ai=n;scope=(a), search=n", {}],
     ['train-ai=n;why="a, b";to=:YWI=:;at=@1700000000;p=-1.5;q=?0', { "train-ai": "disallow" }],
