@@ -11,12 +11,15 @@ moveDue()
 local count = 0
 local nameless = {}
 
+local function forgetDone()
+  C[DONE] = C[DONE] - 1
+  C[FORGOTTEN] = C[FORGOTTEN] + 1
+  count = count + 1
+end
+
 local function forgetEntry(bucket, at)
   local kind = byte(bucket, at + 16)
-  if kind == GONE_DONE then
-    C[DONE] = C[DONE] - 1
-    C[FORGOTTEN] = C[FORGOTTEN] + 1
-    count = count + 1
+  if kind == GONE_DONE then forgetDone()
   elseif kind == LIVE then nameless[#nameless + 1] = unpack_(">I6", bucket, at + 18) end
 end
 
@@ -25,7 +28,8 @@ local function loseNames()
   for _, id in ipairs(nameless) do
     local bytes = recordOf(id)
     local record = bytes and readRecord(bytes)
-    if record then
+    if not record then forgetDone()
+    else
       if record.state == STATE_FAILED or record.state == STATE_RESTING or record.state == STATE_KEPT then
         local member = pack(">I6", id)
         if record.state == STATE_FAILED then

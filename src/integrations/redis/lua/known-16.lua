@@ -25,7 +25,7 @@ for at = 1, #facts do
   local print, token, reason = printOf(at), facts[at][1], facts[at][2]
   local bucket = buckets[fields[at]]
   local entry = entryAt(bucket, print)
-  local word = entry and byte(bucket, entry + 16)
+  local word = entry and kindOf(bucket, entry)
   local id = word == LIVE and unpack_(">I6", bucket, entry + 18)
   local lease = id and handOutOf(id)
   local before = standings[print]

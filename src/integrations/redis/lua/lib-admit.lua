@@ -246,11 +246,12 @@ local function admit(rows, capacity, isKept)
       local code, makesRoom
       if entry then
         local word = byte(bucket, entry + 16)
-        local isForever = term.family.number == 0
         local id = word == LIVE and unpack_(">I6", bucket, entry + 18) or -1
         -- The same URL came before in this batch, and what follows may take it out of its queue.
         if id >= unplaced and (term.isPut or kind or depth < byte(bucket, entry + 17)) then placeNew() end
-        if (term.mayReplace and isForever or kind == "r" and isForever or term.isPut or kind == "a") and canMakeWay(word, field, entry, term.mayReplace, kind) then
+        local asks = term.isPut or kind == "a" or (term.mayReplace or kind == "r") and term.family.number == 0
+        if asks or kind == "r" then word = kindOf(buckets[field], entry) end
+        if asks and canMakeWay(word, field, entry, term.mayReplace, kind) then
           isNew, makesRoom = true, word
         else
           local isShallower = depth < byte(bucket, entry + 17)
@@ -266,7 +267,7 @@ local function admit(rows, capacity, isKept)
       if isNew and term.isBudgeted and isSpent(term, name) then code = "7" end
       if not code and capacity > 0 and not (term.isPut and (entry or term.isVisited)) and C[PENDING] + C[WAITING] >= capacity then code = "A" end
       if not code then
-        if kind == "r" and not makesRoom and entry and byte(bucket, entry + 16) == GONE_DONE then
+        if kind == "r" and not makesRoom and entry and kindOf(buckets[field], entry) == GONE_DONE then
           C[NAMELESS_DONE] = C[NAMELESS_DONE] + 1
         end
         if makesRoom then makesWay(makesRoom, field, entry, term.isPut) end

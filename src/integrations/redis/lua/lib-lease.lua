@@ -212,9 +212,9 @@ local function renumber(id, bytes, record)
   return new
 end
 
--- Marks an identity as finished.
+-- Marks an identity as finished; one without a record is a page that was done at its first attempt.
 local function markGone(id, record, kind, attempts)
-  if record.isNameless then return end
+  if record.isNameless or kind == GONE_DONE and attempts == 1 and record.depth < 255 then return end
   local family = familyOf(record.family)
   local field, at = entryOfRecord(family, record.prefix, id)
   if field then setWord(field, at, goneWord(kind, record.depth, attempts)) end

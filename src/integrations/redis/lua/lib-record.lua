@@ -35,6 +35,13 @@ local function recordOf(id)
   return bytes
 end
 
+-- What an entry of a bucket has become (lib-seen.lua).
+local function kindOf(bucket, at)
+  local kind = byte(bucket, at + 16)
+  if kind == LIVE and not recordOf(unpack_(">I6", bucket, at + 18)) then return GONE_DONE end
+  return kind
+end
+
 -- Writes a record in place of what is there.
 local function setRecord(id, bytes)
   records[id] = bytes

@@ -1,6 +1,7 @@
 -- Seen identities: buckets of 24-byte entries in a hash that grows by linear hashing.
 --
 --   entry   fingerprint 16 · kind 1 (0 live, 1 done, 2 removed) · depth 1 · live: record 6; else depth 2, attempts 2, nothing 2
+--           A live entry whose record is gone is of a page that was done at its first attempt: most pages end without a write here
 --   bucket  field = family 2 · number 4; family 0 is the epoch `forever`, each other epoch has its own
 --
 -- A family of n buckets holds about 6 entries in each; insertions beyond that split a bucket, so that no call moves many. Buckets are small

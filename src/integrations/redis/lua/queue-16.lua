@@ -48,7 +48,7 @@ local function drop(ids)
         endHandOut(id, lease)
         finish(id, recordOfLease(lease))
       end
-      makesWay(byte(buckets[field], entry + 16), field, entry, true)
+      makesWay(kindOf(buckets[field], entry), field, entry, true)
       dropEntry(family, field, entry)
       countStanding(host, standing, nil)
       count = count + 1

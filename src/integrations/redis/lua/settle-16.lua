@@ -27,16 +27,16 @@ for at = 1, #ends do
 end
 -- Texts of leases that are live, and of each its host and the bucket of its record's identity.
 local texts = getMany(KL, members)
-local names, fields, live, bucketOf = {}, {}, {}, {}
+local live, bucketOf = {}, {}
 do
-  local ids = {}
+  local ids, names, fields = {}, {}, {}
   for at = 1, #ends do
     local text = texts[at]
     if text and sub(text, 1, 8) == tokens[at] and now < unpack_(">d", text, 9) then
-      local number, _, prefix, family, marks = unpack_(">HHc6HB", text, 50)
+      local attempts, number, depth, prefix, family, marks = unpack_(">BHHc6HB", text, 49)
       live[at] = sub(text, HOST_AT)
       names[#names + 1] = live[at]
-      if marks % 2 == 0 then
+      if marks % 2 == 0 and (attempts > 1 or depth >= 255) then
         local field = bucketField(familyOf(family), prefix)
         bucketOf[at] = field
         fields[#fields + 1] = field
@@ -182,17 +182,18 @@ do
     local name, member = live[at], members[at]
     local text = hosts[name] == nil and hostTexts[name]
     if not text then return false end
-    local attempts, number, depth, prefix = unpack_(">BHHc6", texts[at], 49)
+    local attempts, number, depth, prefix, _, marks = unpack_(">BHHc6HB", texts[at], 49)
     local rule = ruleOf(number)
     if rule.polite ~= 1 or rule.every or rule.adaptMax then return false end
     if not endPlain(name, text, number, rule, outcome and outcome.bytes or 0) then return false end
     seenTwice[member] = true
-    dropLease(member, tokens[at], byte(texts[at], 62))
+    dropLease(member, tokens[at], marks)
     recordDrops[#recordDrops + 1] = member
+    records[unpack_(">I6", member)] = false
     local field = bucketOf[at]
     local from = field and entryOf(buckets[field], prefix, member)
     if from then setWord(field, from, goneWord(GONE_DONE, depth, attempts)) end
-    if not field then C[NAMELESS_DONE] = C[NAMELESS_DONE] + 1 end
+    if marks % 2 == 1 then C[NAMELESS_DONE] = C[NAMELESS_DONE] + 1 end
     doneCounts[number] = (doneCounts[number] or 0) + 1
     return true
   end
