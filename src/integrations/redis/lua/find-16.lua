@@ -2,7 +2,7 @@
 -- What is known of identities.
 --
 -- ARGV     1 now, or "" · 2 … fingerprint, epoch's name or "" for forever
--- Returns  { "F", for each { state, record's number, record, lease, due at, failure, attempts, depth } or "" }
+-- Returns  { "F", for each { state, record's number, record, its lease's token and deadline, due at, failure, attempts, depth } or "" }
 --          state: p pending · w waiting · l leased · f failed · z resting · k put as finished · d done · r removed
 moveDueNow()
 local answer = { "F" }
@@ -27,6 +27,7 @@ for at = 2, #ARGV, 2 do
         local member = pack(">I6", id)
         local bytes = recordOf(id)
         local lease = call("HGET", KL, member) or ""
+        if lease ~= "" then lease = sub(lease, 1, 8) .. pack(">d", deadlineOf(lease)) end
         local record = readRecord(bytes)
         local state = ({ [0] = "p", "w", "p", "f", "z", "k" })[record.state]
         if lease ~= "" then state = "l" end

@@ -45,9 +45,14 @@ local function loseNames()
         count = count + 1
         dropRecord(id)
       elseif not record.isNameless then
-        setRecord(id, sub(bytes, 1, 14) .. char(record.flags + IS_NAMELESS) .. sub(bytes, 16))
-        local lease = call("HGET", KL, pack(">I6", id))
-        if lease then call("HSET", KL, pack(">I6", id), sub(lease, 1, 61) .. char(byte(lease, 62) + 1) .. sub(lease, 63)) end
+        setRecord(id, asNameless(bytes))
+        local member = pack(">I6", id)
+        local text = call("HGET", KL, member)
+        if text then
+          local lease = readLease(member, text)
+          lease[L_MARKS] = lease[L_MARKS] + 1
+          call("HSET", KL, member, packLease(lease))
+        end
       end
     end
   end

@@ -32,18 +32,12 @@ for at = 1, #facts do
   if before == nil then before = standingOf(word, id) end
   if token ~= "" and not (lease and lease[L_TOKEN] == token) then letters[at] = "s"
   elseif lease and reason ~= "" then
-    endHandOut(id, lease)
-    local bytes = recordOf(id)
-    local record = readRecord(bytes)
-    record.deliveries = lease[L_DELIVERIES]
-    failRecord(id, bytes, record, reason)
+    local record, host = endHandOut(id, lease)
+    failRecord(id, recordOf(id), record, reason)
     letters[at], standings[print] = "f", "f"
-    countStanding(hostOf(lease[L_HOST]), before, "f")
+    countStanding(host, before, "f")
   else
-    if lease then
-      endHandOut(id, lease)
-      finish(id, recordOfLease(lease))
-    end
+    if lease then finish(id, (endHandOut(id, lease))) end
     letters[at], standings[print] = "k", terms[at][5].k == "v" and "c" or "a"
     changes[#changes + 1] = { at, before, standings[print] }
   end

@@ -142,14 +142,3 @@ local function withPriority(bytes, priority)
   if priority == 0 then return sub(bytes, 1, 14) .. char(flags - flags % 2) .. rest end
   return sub(bytes, 1, 14) .. char(flags - flags % 2 + 1) .. pack(">d", priority) .. rest
 end
-
--- Adds records to an answer, by their numbers: number 6, lease, due time, failure, record.
-local function showRecords(answer, ids, members)
-  local leases, failures = getMany(KL, members), getMany(KX, members)
-  local dues = #members > 0 and call("ZMSCORE", KW, unpack(members)) or {}
-  for at, id in ipairs(ids) do
-    local lease, failure = leases[at] or "", failures[at] or ""
-    insert(answer, members[at] .. pack(">H", #lease) .. lease .. pack(">d", tonumber(dues[at] or "0") or 0)
-      .. pack(">H", #failure) .. failure .. recordOf(id))
-  end
-end

@@ -16,16 +16,14 @@ local function answerHead(next, at) return { "L", next, C[VERSION], C[PENDING], 
 -- A batch that is sent twice gets the leases that it has and that are still live; when there is more was in the answer that was lost.
 local function again(members)
   local answer = answerHead(string.format("%.17g", now), deadline)
-  for at = 1, #members, 6 do
+  for at = 1, #members, CLOCKED do
     local member = sub(members, at, at + 5)
     local text = call("HGET", KL, member)
-    local lease = text and readLease(text)
-    if lease and lease[L_TOKEN] == token then
+    if text and sub(text, 1, 8) == token then
       local bytes = recordOf(unpack_(">I6", member))
-      local state, attempts = unpack_(">BB", bytes)
       local count = #answer
-      answer[6] = string.format("%.17g", lease[L_DEADLINE])
-      answer[count + 1], answer[count + 2], answer[count + 3] = member, lease[L_HOST], withState(bytes, state, attempts, lease[L_DELIVERIES] - 1)
+      answer[6] = string.format("%.17g", deadlineOf(text))
+      answer[count + 1], answer[count + 2], answer[count + 3] = member, ownHost(readRecord(bytes), bytes), bytes
     end
   end
   return answer
@@ -53,8 +51,8 @@ if isPeek then
   end
 end
 
--- Numbers, hosts and records of what is handed out; its numbers and leases; how many of each rule.
-local leases, sets, handed = {}, {}, {}
+-- Numbers, hosts and records of what is handed out; its numbers and tokens; its numbers and clocks; its numbers where some are stale.
+local leases, sets, clocks, handed = {}, {}, {}, {}
 
 local function isStanding(id, queue)
   local bytes = recordOf(id)
@@ -68,13 +66,10 @@ local function isStanding(id, queue)
 end
 
 -- Makes the lease of a record that left its queue; the times and the turn are its host's.
-local function leaseOut(name, number, member, bytes, readyBefore, readySet, turnBefore, turnSet)
-  local attempts, deliveries, _, depth, prefix, flags = unpack_(">BHHHc6B", bytes, 2)
-  local family = flags % 4 >= HAS_FAMILY and unpack_(">H", bytes, flags % 2 == 1 and 24 or 16) or 0
+local function leaseOut(name, member, bytes, clock)
   local count = #sets
-  sets[count + 1] = member
-  sets[count + 2] = pack(LEASE, token, deadline, readyBefore, readySet, turnBefore, turnSet, deliveries < 65535 and deliveries + 1 or 65535,
-    attempts, number, depth, prefix, family, flags >= IS_NAMELESS and 1 or 0) .. name
+  sets[count + 1], sets[count + 2] = member, token
+  clocks[count + 1], clocks[count + 2] = member, clock
   count = #leases
   leases[count + 1], leases[count + 2], leases[count + 3] = member, name, bytes
   if C[STALE] > 0 then handed[member] = true end
@@ -95,7 +90,7 @@ local function takeLease(host, queue, rule, id, bytes)
     readySet = now + delayOf(host, rule)
     host[H_TURN], host[H_READYAT] = turnSet, readySet
   end
-  leaseOut(host[H_NAME], queue[Q_RULE], pack(">I6", id), bytes, readyBefore, readySet, turnBefore, turnSet)
+  leaseOut(host[H_NAME], pack(">I6", id), bytes, pack(CLOCK, readyBefore, turnBefore, readySet, turnSet))
   queue[Q_COUNT] = queue[Q_COUNT] - 1
   countLeases(queue[Q_RULE], 1)
 end
@@ -253,7 +248,7 @@ local function leasePlain(line, rule, wanted)
   for at = 1, count do
     local bytes = given[at]
     if not bytes then break end
-    leaseOut(names[at], number, numbers[at], bytes, readys[at], readySet, turns[at], (C[TURN] + at) * FRACTIONS)
+    leaseOut(names[at], numbers[at], bytes, pack(CLOCK, readys[at], turns[at], readySet, (C[TURN] + at) * FRACTIONS))
     dropReady[#dropReady + 1] = list[first + at - 1]
     editHost(names[at], texts[at])
     local dropped = drops[at]
@@ -434,11 +429,9 @@ C[LEASED] = C[LEASED] + count
 saveLeases()
 if count < most then C[SLEEPERS] = 1 end
 if count > 0 then
-  local numbers = {}
-  for each = 1, count do numbers[each] = sets[2 * each - 1] end
-  local list = concat(numbers)
+  local list = concat(clocks)
   callMany("HSET", KL, sets)
-  call("HSET", KL, token, list, "n" .. token, pack(">I4", count))
+  call("HSET", KL, token, list, "n" .. token, pack(">I4d", count, deadline))
   call("ZADD", KE, deadline, token)
   keepAnswer(ARGV[2], list)
 end
