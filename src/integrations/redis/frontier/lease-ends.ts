@@ -18,8 +18,8 @@ import type { Outbox } from "./outbox.ts";
 import type { PushParts, Pushes } from "./pushes.ts";
 
 /** Work of one script call, counted in plain ends; a page's links stay with its end. */
-const WORK_MAX = 80;
-const OTHER_END = 2;
+const WORK_MAX = 112;
+const OTHER_END = 3;
 const ACCEPTED = "0";
 
 /** Kinds of ends, as the script has them. */

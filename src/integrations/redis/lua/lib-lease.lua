@@ -4,11 +4,11 @@
 --   batch   leases that were handed out together have one token, and one entry among the deadlines, which is named by it: the field of
 --           the token has number 6 and clock of each, that of `n` and the token how many are left 4 and their deadline 8. An extended lease
 --           has an entry of its own
---   clock   the host's before the hand-out: ready at 8, turn 7; and as that set it: ready at 8, −1: the rule keeps no clock, turn 7
+--   clock   the host's before the hand-out: turn 7, ready at 8; and as that set it: turn 7, ready at 8, −1: the rule keeps no clock
 --
 -- A result whose token is not that of the lease, or that comes at or after the deadline, is late and changes nothing.
---- @const CLOCK = ">dI7dI7", CLOCKED = 36, EXTENDED = 2
---- @const L_TOKEN = 1, L_MARKS = 2, L_DEADLINE = 3, L_READYBEFORE = 4, L_TURNBEFORE = 5, L_READYSET = 6, L_TURNSET = 7
+--- @const CLOCK = ">I7dI7d", CLOCKED = 36, EXTENDED = 2
+--- @const L_TOKEN = 1, L_MARKS = 2, L_DEADLINE = 3, L_TURNBEFORE = 4, L_READYBEFORE = 5, L_TURNSET = 6, L_READYSET = 7
 
 -- What was handed out together, by its token.
 local batches = {}
@@ -27,7 +27,7 @@ local function deadlineOf(text) return #text > 8 and unpack_(">d", text, 10) or 
 
 local function readLease(member, text)
   local token = sub(text, 1, 8)
-  if #text > 8 then return { token, unpack_(">BddI7dI7", text, 9) } end
+  if #text > 8 then return { token, unpack_(">BdI7dI7d", text, 9) } end
   local batch = batchOf(token)
   batch.list = batch.list or call("HGET", KL, token) or ""
   local from = find(batch.list, member, 1, true)
@@ -38,7 +38,7 @@ local function readLease(member, text)
   return { token, 0, batch.deadline, unpack_(CLOCK, batch.list, from + 6) }
 end
 
-local function packLease(lease) return lease[L_TOKEN] .. pack(">BddI7dI7", unpack(lease, L_MARKS, L_TURNSET)) end
+local function packLease(lease) return lease[L_TOKEN] .. pack(">BdI7dI7d", unpack(lease, L_MARKS, L_READYSET)) end
 
 local leaseDrops, deadlineDrops = {}, {}
 local function dropLease(member, token, marks)

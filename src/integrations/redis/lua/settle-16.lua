@@ -146,12 +146,16 @@ do
 
   -- The end of a visit to a plain host: its text thereafter, and what it brings into the sets; false: it must be parsed.
   local function endPlain(name, text, number, rule, bytes)
-    local turn, leased, flags, place, _, block = unpack_(">I7I3BBdd", text, 5)
+    local count = byte(text, 21)
+    if count > 1 then return false end
+    local at = count == 1 and 48 or 22
+    local turn, _, leased, flags, place = unpack_(TURNS, text, at)
     if flags % 4 ~= 0 or leased ~= 1 or place ~= NOWHERE then return false end
-    local readyAt, count = now + (rule.delay or 0), byte(text, 41)
+    local readyAt, clockAt = now + (rule.delay or 0), at + 7
     if count > 0 then
-      local high, low = byte(text, 42, 43)
-      if count > 1 or high * 256 + low ~= number then return false end
+      local high, low = byte(text, 22, 23)
+      if high * 256 + low ~= number then return false end
+      local block = unpack_(">d", text, 5)
       local member = politeMember(text, name, turn)
       local at = readyAt > block and readyAt or block
       if at > now then addDelayed[member], place = at, IN_DELAYED else
@@ -159,8 +163,8 @@ do
         if C[RULES] > 1 then joinedRules[number] = true end
       end
     end
-    text = sub(text, 1, 11) .. pack(">I3BBd", 0, flags, place, readyAt) .. sub(text, 25)
-    if bytes > 0 then text = sub(text, 1, 32) .. pack(">d", unpack_(">d", text, 33) + bytes) .. sub(text, 41) end
+    text = sub(text, 1, clockAt - 1) .. pack(">dI3BB", readyAt, 0, flags, place) .. sub(text, clockAt + 13)
+    if bytes > 0 then text = sub(text, 1, 12) .. pack(">d", unpack_(">d", text, 13) + bytes) .. sub(text, 21) end
     editHost(name, text)
     return true
   end
