@@ -167,12 +167,10 @@ export class QueueLeases {
     }
     for (const [partition, list] of byPartition) {
       for (let at = 0; at < list.length; at += LEASES_MAX) {
-        const ends = list
-          .slice(at, at + LEASES_MAX)
-          .map(({ member, token, key }) => ({
-            ...{ kind: END.release, member, token: Buffer.from(token, "hex") },
-            ...{ unit: key, rule: 0, rest: [null, null] },
-          }));
+        const ends = list.slice(at, at + LEASES_MAX).map(({ member, token, key }) => ({
+          ...{ kind: END.release, member, token: Buffer.from(token, "hex") },
+          ...{ unit: key, rule: 0, rest: [null, null] },
+        }));
         const version = String(reader.set.version);
         await link.run("settle", partition, [link.batch(), version, packedEnds(ends), "", "", ""]);
       }
