@@ -60,15 +60,8 @@ local function entryAt(bucket, fingerprint)
 end
 
 local function liveWord(id, depth) return pack(">BBI6", LIVE, depth < 255 and depth or 255, id) end
-local goneWords = {}
 local function goneWord(kind, depth, attempts)
-  local key = (depth * 65536 + attempts) * 4 + kind
-  local word = goneWords[key]
-  if not word then
-    word = pack(">BBHHH", kind, depth < 255 and depth or 255, math.min(depth, 65535), math.min(attempts, 1023), 0)
-    goneWords[key] = word
-  end
-  return word
+  return pack(">BBHHH", kind, depth < 255 and depth or 255, math.min(depth, 65535), math.min(attempts, 1023), 0)
 end
 
 local function setWord(field, at, word)
@@ -77,22 +70,17 @@ local function setWord(field, at, word)
   dirtyBuckets[field] = true
 end
 
--- Where the entry of a record begins, of which only the beginning of its fingerprint is known and its number as text; nil: it has none.
-local function entryOf(bucket, prefix, member)
+-- The bucket of a record of which only the beginning of its fingerprint is known, and where its entry begins there; nil: it has none.
+local function entryOfRecord(family, prefix, id)
+  local field, member = bucketField(family, prefix), pack(">I6", id)
+  if buckets[field] == nil then readBuckets({ field }) end
+  local bucket = buckets[field]
   local from = find(bucket, prefix, 1, true)
   for _ = 1, #bucket do
     if not from then return end
-    if (from - 1) % ENTRY == 0 and byte(bucket, from + 16) == LIVE and sub(bucket, from + 18, from + 23) == member then return from end
+    if (from - 1) % ENTRY == 0 and byte(bucket, from + 16) == LIVE and sub(bucket, from + 18, from + 23) == member then return field, from end
     from = find(bucket, prefix, from + 1, true)
   end
-end
-
--- The same with its bucket.
-local function entryOfRecord(family, prefix, id)
-  local field = bucketField(family, prefix)
-  if buckets[field] == nil then readBuckets({ field }) end
-  local from = entryOf(buckets[field], prefix, pack(">I6", id))
-  if from then return field, from end
 end
 
 local function dropEntry(family, field, at)
