@@ -18,8 +18,8 @@ import type { Outbox } from "./outbox.ts";
 import type { PushParts, Pushes } from "./pushes.ts";
 
 /** Work of one script call, counted in plain ends; a page's links stay with its end. */
-const WORK_MAX = 80;
-const OTHER_END = 2;
+const WORK_MAX = 112;
+const OTHER_END = 3;
 const ACCEPTED = "0";
 
 /** Kinds of ends, as the script has them. */
@@ -33,13 +33,21 @@ export const END = {
   check: 7,
 } as const;
 
-/** One end of a lease. */
-export interface End {
+/** What ends a lease, as the script takes it. */
+export interface PlainEnd {
   readonly kind: number;
   /** The record's number. */
   readonly member: Buffer;
   readonly token: Buffer;
+  /** The host, as it was handed out. */
+  readonly unit: string;
+  /** Number of the rule. */
+  readonly rule: number;
   readonly rest: readonly Packable[];
+}
+
+/** One end of a lease, with the links of its page. */
+export interface End extends PlainEnd {
   /** Makes the rows of its links, under the rules of the moment. */
   readonly children: (() => Array<Row | number>) | undefined;
   /** How many links it has. */
@@ -154,13 +162,10 @@ export class LeaseEnds {
     const { codes, known, parcels } = this.#readLinks(ends);
     const here = parcels.find(({ target }) => target === partition);
     const away = parcels.filter((parcel) => parcel !== here);
-    const list = ends.map(({ kind, member, token, rest }) =>
-      isPlain(kind, rest) ? Buffer.concat([member, token]) : [kind, member, token, ...rest],
-    );
     for (const parcel of away) parcel.id = this.#outbox.number();
     const answer = await link
       .run("settle", partition, [
-        ...[link.batch(), String(reader.set.version), packed(list)],
+        ...[link.batch(), String(reader.set.version), packedEnds(ends)],
         here === undefined ? "" : here.rows.packed(),
         away.length === 0
           ? ""
@@ -278,9 +283,35 @@ export class LeaseEnds {
   }
 }
 
-/** A page that is done, without an outcome. */
+const END_BYTES = 12;
+
+/** Ends as columns (lua/settle-16.lua). */
+export function packedEnds(ends: readonly PlainEnd[]): Buffer {
+  const hosts = new Map<string, number>();
+  const tokens = new Map<string, number>();
+  const columns = Buffer.allocUnsafe(ends.length * END_BYTES);
+  ends.forEach(({ member, token, unit, rule }, at) => {
+    const from = at * END_BYTES;
+    member.copy(columns, from);
+    columns.writeUInt16BE(placeOf(hosts, unit), from + 6);
+    columns.writeUInt16BE(placeOf(tokens, token.toString("latin1")), from + 8);
+    columns.writeUInt16BE(rule, from + 10);
+  });
+  const more = ends.map(({ kind, rest }) => (isPlain(kind, rest) ? false : [kind, ...rest]));
+  const keys = [...tokens.keys()].map((token) => Buffer.from(token, "latin1"));
+  return packed([[...hosts.keys()], keys, columns, more.some((each) => each) && more]);
+}
+
+/** The place of a text among those so far, from 1. */
+function placeOf(places: Map<string, number>, text: string): number {
+  const place = places.get(text) ?? places.size + 1;
+  places.set(text, place);
+  return place;
+}
+
+/** A page that is done at its first attempt, without an outcome. */
 function isPlain(kind: number, rest: readonly Packable[]): boolean {
-  return kind === END.done && (rest[0] ?? null) === null;
+  return kind === END.done && (rest[0] ?? null) === null && rest[1] !== true;
 }
 
 /** Ends in their order, as many in each slice as one call may take. */

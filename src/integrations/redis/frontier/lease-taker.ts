@@ -100,6 +100,20 @@ export class LeaseTaker {
     waitMs: number | undefined,
     signal: AbortSignal | undefined,
   ): Promise<AsyncLease[]> {
+    try {
+      return await this.#waitFor(max, waitMs, signal);
+    } catch (cause) {
+      // The link of a frontier that was closed meanwhile is gone.
+      if (this.#parts.isClosed() && signal?.aborted !== true) return [];
+      throw cause;
+    }
+  }
+
+  async #waitFor(
+    max: number,
+    waitMs: number | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<AsyncLease[]> {
     const { source, isClosed } = this.#parts;
     signal?.throwIfAborted();
     const until = waitMs === undefined ? Number.POSITIVE_INFINITY : source.now() + waitMs;

@@ -78,7 +78,7 @@ export function recordViewOf(found: Found, rules: RuleSet): RecordView {
   const isAhead = state === "pending" || state === "waiting";
   const deadline = found.lease.length === 0 ? undefined : found.lease.readDoubleBE(8);
   const untilMs = state === "leased" ? deadline : found.dueMs;
-  const deliveries = state === "leased" ? found.lease.readUInt16BE(46) : record.deliveries;
+  const deliveries = state === "leased" ? record.deliveries + 1 : record.deliveries;
   return {
     state,
     attempts: isAhead ? record.attempt - 1 : record.attempt,

@@ -168,7 +168,8 @@ export class RedisLease {
   async done(result: LeaseResult = {}): Promise<DoneResult> {
     const { found, errors = [], outcome } = readDone(result);
     const links = (found ?? []).map((one) => this.#linkOf(one));
-    const ended = await this.#end(END.done, [outcomeOf(outcome)], { links });
+    const rest = [outcomeOf(outcome), isLong(this.#record)];
+    const ended = await this.#end(END.done, rest, { links });
     if (ended.letter !== "d") return DONE_LATE;
     for (const cause of errors) this.#home.fault(cause, this.url);
     return doneResult(ended.codes);
@@ -252,7 +253,7 @@ export class RedisLease {
 
   /** Ends it without links, with others. */
   finish(): Promise<Ended> {
-    return this.#end(END.done, [null]);
+    return this.#end(END.done, [null, isLong(this.#record)]);
   }
 
   /** The record goes on under another rule, or fails: `rest` is what the script needs. */
@@ -273,9 +274,10 @@ export class RedisLease {
 
   async #ask(kind: number, rest: readonly Packable[], links: Links = []): Promise<Ended> {
     if (this.#home.isClosed) return { letter: "l", codes: new Uint8Array(0) };
-    const { partition, member, token } = this.#place;
+    const { partition, member, token, unit } = this.#place;
+    const { rule } = this.#record;
     return await this.#home.ends.end(partition, {
-      ...{ kind, member, token, rest, links: links.length },
+      ...{ kind, member, token, unit, rule, rest, links: links.length },
       children: links.length === 0 ? undefined : () => this.#rowsOf(links),
     });
   }
@@ -303,6 +305,14 @@ export class RedisLease {
       link === undefined ? VERDICT_INVALID_REQUEST : (rows[at++] ?? VERDICT_MAX_FOUND),
     );
   }
+}
+
+/** Depths from this one on are not in the entry of a live identity (lua/lib-seen.lua). */
+const DEEP = 255;
+
+/** Whether its end needs more than that it is done. */
+function isLong({ attempt, depth, hasIdentity }: RecordFields): boolean {
+  return attempt > 1 || depth >= DEEP || !hasIdentity;
 }
 
 /** Its own priority before its depth counts; undefined: it is only the rule's. */

@@ -1,10 +1,33 @@
 --- @include lib-state lib-seen lib-record lib-host lib-lease
 -- Everything of a partition, a slice at a time: records in the order of their numbers, or hosts.
 --
--- ARGV     1 now, or "" · 2 "records", first number, how many · or "hosts", cursor, about how many
+-- ARGV     1 now, or "" · 2 "records", first number, how many · or "hosts" or "seen", cursor, about how many
 -- Returns  { "N", next number or "": none, for each record as scan-16.lua }
 --          { "N", next cursor, for each host msgpack { name, turn, joined, ready at, blocked until, held, steered, kept, decided, settings or
 --          false }, or of a domain's next new host { name, at } }
+--          { "N", next cursor, field, entries of finished identities … }
+if ARGV[2] == "seen" then
+  local page = call("HSCAN", KS, ARGV[3], "COUNT", ARGV[4])
+  local answer, ids = { "N", page[1] }, {}
+  for each = 2, #page[2], 2 do
+    for at = 17, #page[2][each], ENTRY do
+      if byte(page[2][each], at) == LIVE then ids[#ids + 1] = unpack_(">I6", page[2][each], at + 2) end
+    end
+  end
+  readRecords(ids)
+  for each = 1, #page[2], 2 do
+    local bucket, entries = page[2][each + 1], {}
+    for at = 1, #bucket, ENTRY do
+      local kind = kindOf(bucket, at)
+      if kind ~= LIVE then
+        local word = byte(bucket, at + 16) == LIVE and goneWord(kind, byte(bucket, at + 17), 1) or sub(bucket, at + 16, at + ENTRY - 1)
+        entries[#entries + 1] = sub(bucket, at, at + 15) .. word
+      end
+    end
+    answer[#answer + 1], answer[#answer + 2] = page[2][each], concat(entries)
+  end
+  return answer
+end
 if ARGV[2] == "hosts" then
   local page = call("HSCAN", KH, ARGV[3], "COUNT", ARGV[4])
   local answer = { "N", page[1] }

@@ -23,7 +23,7 @@ local function forgetIdentity()
   readBuckets({ field })
   local at = entryAt(buckets[field], ARGV[5])
   if not at then return end
-  local kind = byte(buckets[field], at + 16)
+  local kind = kindOf(buckets[field], at)
   if kind == LIVE then
     ids[1] = unpack_(">I6", buckets[field], at + 18)
     members[1] = pack(">I6", ids[1])

@@ -2,7 +2,7 @@
 -- What is known of identities.
 --
 -- ARGV     1 now, or "" · 2 … fingerprint, epoch's name or "" for forever
--- Returns  { "F", for each { state, record's number, record, lease, due at, failure, attempts, depth } or "" }
+-- Returns  { "F", for each { state, record's number, record, its lease's token and deadline, due at, failure, attempts, depth } or "" }
 --          state: p pending · w waiting · l leased · f failed · z resting · k put as finished · d done · r removed
 moveDueNow()
 local answer = { "F" }
@@ -17,22 +17,23 @@ for at = 2, #ARGV, 2 do
     local from = entryAt(bucket, ARGV[at])
     if from then
       local kind = byte(bucket, from + 16)
-      if kind ~= LIVE then
+      if kind == LIVE and kindOf(bucket, from) == GONE_DONE then
+        found = { "d", "", "", "", "", "", 1, byte(bucket, from + 17) }
+      elseif kind ~= LIVE then
         local depth, attempts = unpack_(">HH", bucket, from + 18)
         found = { kind == GONE_DONE and "d" or "r", "", "", "", "", "", attempts, depth }
       else
         local id = unpack_(">I6", bucket, from + 18)
         local member = pack(">I6", id)
         local bytes = recordOf(id)
-        if bytes then
-          local lease = call("HGET", KL, member) or ""
-          local record = readRecord(bytes)
-          local state = ({ [0] = "p", "w", "p", "f", "z", "k" })[record.state]
-          if lease ~= "" then state = "l" end
-          local due = call("ZSCORE", KW, member) or ""
-          local failure = state == "f" and call("HGET", KX, member) or ""
-          found = { state, member, bytes, lease, due, failure, record.attempts, record.depth }
-        end
+        local lease = call("HGET", KL, member) or ""
+        if lease ~= "" then lease = sub(lease, 1, 8) .. pack(">d", deadlineOf(lease)) end
+        local record = readRecord(bytes)
+        local state = ({ [0] = "p", "w", "p", "f", "z", "k" })[record.state]
+        if lease ~= "" then state = "l" end
+        local due = call("ZSCORE", KW, member) or ""
+        local failure = state == "f" and call("HGET", KX, member) or ""
+        found = { state, member, bytes, lease, due, failure, record.attempts, record.depth }
       end
     end
   end

@@ -11,12 +11,15 @@ moveDue()
 local count = 0
 local nameless = {}
 
+local function forgetDone()
+  C[DONE] = C[DONE] - 1
+  C[FORGOTTEN] = C[FORGOTTEN] + 1
+  count = count + 1
+end
+
 local function forgetEntry(bucket, at)
   local kind = byte(bucket, at + 16)
-  if kind == GONE_DONE then
-    C[DONE] = C[DONE] - 1
-    C[FORGOTTEN] = C[FORGOTTEN] + 1
-    count = count + 1
+  if kind == GONE_DONE then forgetDone()
   elseif kind == LIVE then nameless[#nameless + 1] = unpack_(">I6", bucket, at + 18) end
 end
 
@@ -25,7 +28,8 @@ local function loseNames()
   for _, id in ipairs(nameless) do
     local bytes = recordOf(id)
     local record = bytes and readRecord(bytes)
-    if record then
+    if not record then forgetDone()
+    else
       if record.state == STATE_FAILED or record.state == STATE_RESTING or record.state == STATE_KEPT then
         local member = pack(">I6", id)
         if record.state == STATE_FAILED then
@@ -41,9 +45,14 @@ local function loseNames()
         count = count + 1
         dropRecord(id)
       elseif not record.isNameless then
-        setRecord(id, sub(bytes, 1, 14) .. char(record.flags + IS_NAMELESS) .. sub(bytes, 16))
-        local lease = call("HGET", KL, pack(">I6", id))
-        if lease then call("HSET", KL, pack(">I6", id), sub(lease, 1, 61) .. char(byte(lease, 62) + 1) .. sub(lease, 63)) end
+        setRecord(id, asNameless(bytes))
+        local member = pack(">I6", id)
+        local text = call("HGET", KL, member)
+        if text then
+          local lease = readLease(member, text)
+          lease[L_MARKS] = lease[L_MARKS] + 1
+          call("HSET", KL, member, packLease(lease))
+        end
       end
     end
   end

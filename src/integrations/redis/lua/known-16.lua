@@ -25,25 +25,19 @@ for at = 1, #facts do
   local print, token, reason = printOf(at), facts[at][1], facts[at][2]
   local bucket = buckets[fields[at]]
   local entry = entryAt(bucket, print)
-  local word = entry and byte(bucket, entry + 16)
+  local word = entry and kindOf(bucket, entry)
   local id = word == LIVE and unpack_(">I6", bucket, entry + 18)
   local lease = id and handOutOf(id)
   local before = standings[print]
   if before == nil then before = standingOf(word, id) end
   if token ~= "" and not (lease and lease[L_TOKEN] == token) then letters[at] = "s"
   elseif lease and reason ~= "" then
-    endHandOut(id, lease)
-    local bytes = recordOf(id)
-    local record = readRecord(bytes)
-    record.deliveries = lease[L_DELIVERIES]
-    failRecord(id, bytes, record, reason)
+    local record, host = endHandOut(id, lease)
+    failRecord(id, recordOf(id), record, reason)
     letters[at], standings[print] = "f", "f"
-    countStanding(hostOf(lease[L_HOST]), before, "f")
+    countStanding(host, before, "f")
   else
-    if lease then
-      endHandOut(id, lease)
-      finish(id, recordOfLease(lease))
-    end
+    if lease then finish(id, (endHandOut(id, lease))) end
     letters[at], standings[print] = "k", terms[at][5].k == "v" and "c" or "a"
     changes[#changes + 1] = { at, before, standings[print] }
   end

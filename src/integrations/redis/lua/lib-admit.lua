@@ -152,22 +152,25 @@ end
 
 -- Adds numbers to the only queue of a plain host, or begins one where it is new or has no work; false: it must be parsed.
 local function appendPlain(text, term, name, ids)
-  if text and byte(text, 41) == 1 then
-    local flags, place = byte(text, 15, 16)
-    local length = byte(text, 78) + #ids
-    if flags % 4 >= HAS_SETTINGS or place == NOWHERE or sub(text, 42, 52) ~= term.queue or length > PART_BYTES then return false end
-    editHost(name, sub(text, 1, 52) .. pack(">I4", unpack_(">I4", text, 53) + #ids / 6) .. sub(text, 57, 77) .. char(length) .. sub(text, 79) .. ids)
+  if text and byte(text, 21) == 1 then
+    local flags, place, count, first, off, length = unpack_(">BBI4I4HB", text, 66)
+    length = length + #ids
+    if flags % 4 >= HAS_SETTINGS or place == NOWHERE or sub(text, 22, 32) ~= term.queue or length > PART_BYTES then return false end
+    editHost(name, sub(text, 1, 67) .. pack(ENDS, count + #ids / 6, first, off, length) .. sub(text, 79) .. ids)
     return true
   end
   local rule, joined, turn, leased, flags, place, readyAt, block, bytes, count = term.rule, C[JOINED] + 1, 0, 0, 0, NOWHERE, 0, 0, 0, 0
-  if text then joined, turn, leased, flags, place, readyAt, block, bytes, count = unpack_(HOST, text) end
+  if text then
+    joined, block, bytes, count = unpack_(HOST, text)
+    if count == 0 then turn, readyAt, leased, flags, place = unpack_(TURNS, text, 22) end
+  end
   if rule.polite ~= 1 or #ids > PART_BYTES or flags % 4 ~= 0 or place ~= NOWHERE or count ~= 0 then return false end
   if not text then C[JOINED], C[HOSTS] = joined, C[HOSTS] + 1 end
   local number, at = C[NEXT_QUEUE] + 1, readyAt > block and readyAt or block
   C[NEXT_QUEUE] = number
   if leased < (rule.perHost or 1) then place = at > now and IN_DELAYED or IN_READY end
-  text = pack(HOST, joined, turn, leased, flags, place, readyAt, block, bytes, 1)
-    .. pack(QUEUE, term.number, term.start, term.priority, #ids / 6, number, FIRST_PART, FIRST_PART, 0, 0, #ids) .. ids
+  text = pack(HOST, joined, block, bytes, 1) .. pack(LANE, term.number, term.start, term.priority, number, FIRST_PART, 0)
+    .. pack(TURNS, turn, readyAt, leased, flags, place) .. pack(ENDS, #ids / 6, FIRST_PART, 0, #ids) .. ids
   editHost(name, text)
   if place == NOWHERE then return true end
   local member = politeMember(text, name, turn)
@@ -246,11 +249,12 @@ local function admit(rows, capacity, isKept)
       local code, makesRoom
       if entry then
         local word = byte(bucket, entry + 16)
-        local isForever = term.family.number == 0
         local id = word == LIVE and unpack_(">I6", bucket, entry + 18) or -1
         -- The same URL came before in this batch, and what follows may take it out of its queue.
         if id >= unplaced and (term.isPut or kind or depth < byte(bucket, entry + 17)) then placeNew() end
-        if (term.mayReplace and isForever or kind == "r" and isForever or term.isPut or kind == "a") and canMakeWay(word, field, entry, term.mayReplace, kind) then
+        local asks = term.isPut or kind == "a" or (term.mayReplace or kind == "r") and term.family.number == 0
+        if asks or kind == "r" then word = kindOf(buckets[field], entry) end
+        if asks and canMakeWay(word, field, entry, term.mayReplace, kind) then
           isNew, makesRoom = true, word
         else
           local isShallower = depth < byte(bucket, entry + 17)
@@ -266,7 +270,7 @@ local function admit(rows, capacity, isKept)
       if isNew and term.isBudgeted and isSpent(term, name) then code = "7" end
       if not code and capacity > 0 and not (term.isPut and (entry or term.isVisited)) and C[PENDING] + C[WAITING] >= capacity then code = "A" end
       if not code then
-        if kind == "r" and not makesRoom and entry and byte(bucket, entry + 16) == GONE_DONE then
+        if kind == "r" and not makesRoom and entry and kindOf(buckets[field], entry) == GONE_DONE then
           C[NAMELESS_DONE] = C[NAMELESS_DONE] + 1
         end
         if makesRoom then makesWay(makesRoom, field, entry, term.isPut) end

@@ -1,8 +1,9 @@
 -- Hosts and their queues. A host is the unit of politeness; it is kept for good, since its turn and the order of joining count later.
 --
---   host    joined 4 · turn × 4096 7 · leased 3 · flags 1 · place 1 · ready at 8 · blocked until 8 · bytes of its pages 8 · queues 1 [· settings: length 2, msgpack] · queues
---   queue   rule 2 · start 1 · priority 8 · count 4 · number 5 · parts from 4, to 4 · begin in the first 2 · key 6
---           · tail: length 1, text
+--   host    joined 4 · blocked until 8 · bytes of its pages 8 · queues 1 [· lane of the first queue] · turn × 4096 7 · ready at 8
+--           · leased 3 · flags 1 · place 1 [· ends of the first queue] · lane and ends of each other queue [· settings: length 2, msgpack]
+--   lane    what of a queue stays: rule 2 · start 1 · priority 8 · number 5 · parts to 4 · key 6
+--   ends    what each hand-out changes: count 4 · parts from 4 · begin in the first 2 · tail: length 1, text
 --   ready   rule 2 · priority, largest first 8 · start 1 · order 8 · name: members of one sorted set without scores, so that their
 --           bytes are the order: rule, priority, then as the rule has it
 --
@@ -14,44 +15,44 @@
 --
 -- A plain host has no settings and at most one queue, so that all its fields have their places: most steps change its text alone, and
 -- parse nothing. A host is parsed when something else is asked of it, and from then on its text is out of date.
---- @const Q_RULE = 1, Q_START = 2, Q_PRIORITY = 3, Q_COUNT = 4, Q_NUMBER = 5, Q_A = 6
---- @const Q_B = 7, Q_OFF = 8, Q_KEY = 9, Q_LENGTH = 10, Q_TAIL = 11
---- @const H_JOINED = 1, H_TURN = 2, H_LEASED = 3, H_FLAGS = 4, H_PLACE = 5, H_READYAT = 6, H_BLOCK = 7, H_BYTES = 8
---- @const H_QUEUECOUNT = 9, H_NAME = 10, H_QUEUES = 11, H_HELD = 12, H_KEPT = 13, H_SETTINGS = 14, H_STEERED = 15, H_DECIDED = 16
+--- @const Q_RULE = 1, Q_START = 2, Q_PRIORITY = 3, Q_NUMBER = 4, Q_B = 5, Q_KEY = 6
+--- @const Q_COUNT = 7, Q_A = 8, Q_OFF = 9, Q_LENGTH = 10, Q_TAIL = 11
+--- @const H_JOINED = 1, H_BLOCK = 2, H_BYTES = 3, H_QUEUECOUNT = 4, H_TURN = 5, H_READYAT = 6, H_LEASED = 7, H_FLAGS = 8, H_PLACE = 9
+--- @const H_NAME = 10, H_QUEUES = 11, H_HELD = 12, H_KEPT = 13, H_SETTINGS = 14, H_STEERED = 15, H_DECIDED = 16
 --- @const HELD = 1, HAS_SETTINGS = 2, KEPT_HOST = 4, STEERED_HOST = 8, DECIDED_HOST = 16
 --- @const NOWHERE = 0, IN_READY = 1, IN_DELAYED = 2
 --- @const PART_BYTES = 96, FIRST_PART = 1048576, FRACTIONS = 4096
 --- @const WAITING_RULE = 65534
---- @const HOST = ">I4I7I3BBdddB", QUEUE = ">HBdI4I5I4I4HI6B"
+--- @const HOST = ">I4ddB", LANE = ">HBdI5I4I6", TURNS = ">I7dI3BB", ENDS = ">I4I4HB"
 
 -- Texts of hosts as read or changed, false: there is none; names of those to be written; parsed hosts; those of them that may have changed.
 local hostTexts, edited, hosts, touched = {}, {}, {}, {}
 local addReady, dropReady, addDelayed, dropDelayed, joinedRules = {}, {}, {}, {}, {}
 
 local function parseHost(name, text)
-  local joined, turn, leased, flags, place, readyAt, block, bytes, count, at = unpack_(HOST, text)
-  local settings, queues = false, {}
-  if flags % 4 >= HAS_SETTINGS then
-    local length
-    length, at = unpack_(">H", text, at)
-    settings = cmsgpack.unpack(sub(text, at, at + length - 1))
-    at = at + length
+  local joined, block, bytes, count, at = unpack_(HOST, text)
+  local settings, queues, turn, readyAt, leased, flags, place = false, {}, nil, nil, nil, nil, nil
+  if count > 0 then
+    queues[1] = { unpack_(LANE, text, at) }
+    at = queues[1][Q_COUNT]
   end
+  turn, readyAt, leased, flags, place, at = unpack_(TURNS, text, at)
   for each = 1, count do
-    local queue = { unpack_(QUEUE, text, at) }
-    at = queue[Q_TAIL]
+    local queue = queues[each] or { unpack_(LANE, text, at) }
+    if each > 1 then at = queue[Q_COUNT] end
+    queue[Q_COUNT], queue[Q_A], queue[Q_OFF], queue[Q_LENGTH], at = unpack_(ENDS, text, at)
     local length = queue[Q_LENGTH]
     queue[Q_TAIL] = sub(text, at, at + length - 1)
     at = at + length
     queues[each] = queue
   end
-  return { joined, turn, leased, flags, place, readyAt, block, bytes, count, name, queues, flags % 2 >= HELD,
+  if flags % 4 >= HAS_SETTINGS then
+    local length
+    length, at = unpack_(">H", text, at)
+    settings = cmsgpack.unpack(sub(text, at, at + length - 1))
+  end
+  return { joined, block, bytes, count, turn, readyAt, leased, flags, place, name, queues, flags % 2 >= HELD,
     flags % 8 >= KEPT_HOST, settings, flags % 16 >= STEERED_HOST, flags >= DECIDED_HOST }
-end
-
-local function packQueue(queue)
-  queue[Q_LENGTH] = #queue[Q_TAIL]
-  return pack(QUEUE, unpack(queue, 1, Q_LENGTH))
 end
 
 local function packHost(host)
@@ -59,16 +60,18 @@ local function packHost(host)
   host[H_FLAGS] = (host[H_HELD] and HELD or 0) + (settings and HAS_SETTINGS or 0) + (host[H_KEPT] and KEPT_HOST or 0)
     + (host[H_STEERED] and STEERED_HOST or 0) + (host[H_DECIDED] and DECIDED_HOST or 0)
   host[H_QUEUECOUNT] = #queues
-  local head = pack(HOST, unpack(host, 1, H_QUEUECOUNT))
-  if #queues == 1 and not settings then return head .. packQueue(queues[1]) .. queues[1][Q_TAIL] end
-  local texts = { head }
+  local texts, clock = { pack(HOST, unpack(host, 1, H_QUEUECOUNT)) }, pack(TURNS, unpack(host, H_TURN, H_PLACE))
+  for at = 1, #queues do
+    local queue, count = queues[at], #texts
+    queue[Q_LENGTH] = #queue[Q_TAIL]
+    texts[count + 1], texts[count + 2] = pack(LANE, unpack(queue, 1, Q_KEY)), clock
+    texts[count + 3], texts[count + 4] = pack(ENDS, unpack(queue, Q_COUNT, Q_LENGTH)), queue[Q_TAIL]
+    clock = ""
+  end
+  texts[#texts + 1] = clock
   if settings then
     local packed = cmsgpack.pack(settings)
-    texts[2] = pack(">H", #packed) .. packed
-  end
-  for _, queue in ipairs(queues) do
-    texts[#texts + 1] = packQueue(queue)
-    texts[#texts + 1] = queue[Q_TAIL]
+    texts[#texts + 1] = pack(">H", #packed) .. packed
   end
   return concat(texts)
 end
@@ -164,7 +167,7 @@ end
 -- The same of a plain host whose rule is polite.
 local politeHeads = {}
 local function politeMember(text, name, turn)
-  local queue = sub(text, 42, 52)
+  local queue = sub(text, 22, 32)
   local head = politeHeads[queue]
   if not head then
     local number, _, priority = unpack_(">HBd", queue)
@@ -337,7 +340,7 @@ local function queueOf(host, rule, priority, start)
     if queue[Q_RULE] == rule and queue[Q_PRIORITY] == priority and queue[Q_START] == start then return queue end
   end
   C[NEXT_QUEUE] = C[NEXT_QUEUE] + 1
-  local queue = { rule, start, priority, 0, C[NEXT_QUEUE], FIRST_PART, FIRST_PART, 0, 0, 0, "" }
+  local queue = { rule, start, priority, C[NEXT_QUEUE], FIRST_PART, 0, 0, FIRST_PART, 0, 0, "" }
   insert(host[H_QUEUES], queue)
   return queue
 end

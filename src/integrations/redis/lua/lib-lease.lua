@@ -1,51 +1,68 @@
 -- Leases and what ends them.
 --
---   lease   fencing token 8 · deadline 8 · the host's clock before 8, and as the hand-out set it 8, −1: the rule keeps no clock · its turn
---           before 7 · this hand-out's turn 7 · hand-outs 2 · attempts, rule, depth, beginning of the fingerprint, family of its
---           record 1, 2, 2, 6, 2 · flags 1: 1 nameless, 2 extended · host
+--   lease   fencing token 8 [· marks 1: 1 nameless since, 2 extended · deadline 8 · clock], by the record's number
 --   batch   leases that were handed out together have one token, and one entry among the deadlines, which is named by it: the field of
---           the token has their numbers, that of `n` and the token how many are left. An extended lease has an entry of its own
+--           the token has number 6 and clock of each, that of `n` and the token how many are left 4 and their deadline 8. An extended lease
+--           has an entry of its own
+--   clock   the host's before the hand-out: turn 7, ready at 8; and as that set it: turn 7, ready at 8, −1: the rule keeps no clock
 --
 -- A result whose token is not that of the lease, or that comes at or after the deadline, is late and changes nothing.
---- @const LEASE = ">c8dddI7I7HBHHc6HB"
---- @const L_TOKEN = 1, L_DEADLINE = 2, L_READYBEFORE = 3, L_READYSET = 4, L_TURNBEFORE = 5, L_TURNSET = 6, L_DELIVERIES = 7
---- @const L_ATTEMPTS = 8, L_RULE = 9, L_DEPTH = 10, L_PREFIX = 11, L_FAMILY = 12, L_MARKS = 13, L_HOST = 14
+--- @const CLOCK = ">I7dI7d", CLOCKED = 36, EXTENDED = 2
+--- @const L_TOKEN = 1, L_MARKS = 2, L_DEADLINE = 3, L_TURNBEFORE = 4, L_READYBEFORE = 5, L_TURNSET = 6, L_READYSET = 7
 
-local function readLease(text)
-  local lease = { unpack_(LEASE, text) }
-  lease[L_HOST] = sub(text, lease[L_HOST])
-  return lease
+-- What was handed out together, by its token.
+local batches = {}
+local function batchOf(token)
+  local batch = batches[token]
+  if not batch then
+    local head = call("HGET", KL, "n" .. token)
+    batch = { left = 0, ended = 0, deadline = 0 }
+    if head then batch.left, batch.deadline = unpack_(">I4d", head) end
+    batches[token] = batch
+  end
+  return batch
 end
 
--- What a lease has of its record.
-local function recordOfLease(lease)
-  return { attempts = lease[L_ATTEMPTS], rule = lease[L_RULE], depth = lease[L_DEPTH], prefix = lease[L_PREFIX], family = lease[L_FAMILY],
-    isNameless = lease[L_MARKS] % 2 == 1, priority = 0, max = 0 }
+local function deadlineOf(text) return #text > 8 and unpack_(">d", text, 10) or batchOf(sub(text, 1, 8)).deadline end
+
+local function readLease(member, text)
+  local token = sub(text, 1, 8)
+  if #text > 8 then return { token, unpack_(">BdI7dI7d", text, 9) } end
+  local batch = batchOf(token)
+  batch.list = batch.list or call("HGET", KL, token) or ""
+  local from = find(batch.list, member, 1, true)
+  for _ = 1, #batch.list do
+    if not from or from % CLOCKED == 1 then break end
+    from = find(batch.list, member, from + 1, true)
+  end
+  return { token, 0, batch.deadline, unpack_(CLOCK, batch.list, from + 6) }
 end
 
-local leaseDrops, deadlineDrops, batchDrops = {}, {}, {}
--- One lease less in a batch.
-local function leaveBatch(token) batchDrops[token] = (batchDrops[token] or 0) + 1 end
+local function packLease(lease) return lease[L_TOKEN] .. pack(">BdI7dI7d", unpack(lease, L_MARKS, L_READYSET)) end
 
+local leaseDrops, deadlineDrops = {}, {}
 local function dropLease(member, token, marks)
   leaseDrops[#leaseDrops + 1] = member
-  if marks >= EXTENDED then deadlineDrops[#deadlineDrops + 1] = member else leaveBatch(token) end
+  if marks >= EXTENDED then deadlineDrops[#deadlineDrops + 1] = member else
+    local batch = batchOf(token)
+    batch.ended = batch.ended + 1
+  end
 end
---- @const EXTENDED = 2
 
 local function saveLeases()
   callMany("HDEL", KL, leaseDrops)
   callMany("ZREM", KE, deadlineDrops)
-  for token, count in pairs(batchDrops) do
-    local field = "n" .. token
-    local left = call("HGET", KL, field)
-    left = left and unpack_(">I4", left) - count or 0
-    if left > 0 then call("HSET", KL, field, pack(">I4", left)) else
-      call("HDEL", KL, token, field)
-      call("ZREM", KE, token)
+  for token, batch in pairs(batches) do
+    if batch.ended > 0 then
+      local field, left = "n" .. token, batch.left - batch.ended
+      batch.left, batch.ended = left, 0
+      if left > 0 then call("HSET", KL, field, pack(">I4d", left, batch.deadline)) else
+        call("HDEL", KL, token, field)
+        call("ZREM", KE, token)
+      end
     end
   end
-  leaseDrops, deadlineDrops, batchDrops = {}, {}, {}
+  leaseDrops, deadlineDrops = {}, {}
 end
 
 local function blockHost(host, untilMs)
@@ -106,12 +123,13 @@ local function noteFailure(id, bytes, reason, status)
   call("HSET", KX, pack(">I6", id), cmsgpack.pack({ reason, now, status or 0, C[NEXT_FAILURE] }))
 end
 
--- The record fails: it is kept until it is requeued or forgotten.
+-- The record fails: it is kept until it is requeued or forgotten. Returns the letter of that.
 local function failRecord(id, bytes, record, reason, status)
   setRecord(id, withState(bytes, STATE_FAILED, record.attempts, record.deliveries))
   noteFailure(id, bytes, reason, status)
   C[FAILED] = C[FAILED] + 1
   countRule(record.rule, 4, 1)
+  return "f"
 end
 
 -- The first turn of a host that was never leased, where a rule bounds the share of new hosts of its domain; decided once.
@@ -212,9 +230,9 @@ local function renumber(id, bytes, record)
   return new
 end
 
--- Marks an identity as finished.
+-- Marks an identity as finished; one without a record is a page that was done at its first attempt.
 local function markGone(id, record, kind, attempts)
-  if record.isNameless then return end
+  if record.isNameless or kind == GONE_DONE and attempts == 1 and record.depth < 255 then return end
   local family = familyOf(record.family)
   local field, at = entryOfRecord(family, record.prefix, id)
   if field then setWord(field, at, goneWord(kind, record.depth, attempts)) end
@@ -274,12 +292,13 @@ local function overdueLeases(most)
     local isBatch, members = #entry == 8, { entry }
     if isBatch then
       local list = call("HGET", KL, entry) or ""
-      for at = 1, #list, 6 do members[(at + 5) / 6] = sub(list, at, at + 5) end
+      for at = 1, #list, CLOCKED do members[(at - 1) / CLOCKED + 1] = sub(list, at, at + 5) end
     end
     for at, text in ipairs(getMany(KL, members)) do
       -- What has ended was handed out again, perhaps, and what was extended has its own entry.
-      local lease = text and #leases < most and readLease(text)
-      if lease and (not isBatch or lease[L_TOKEN] == entry and lease[L_MARKS] < EXTENDED) then
+      local isHere = text and #leases < most and (not isBatch or sub(text, 1, 8) == entry and (#text == 8 or byte(text, 9) < EXTENDED))
+      if isHere then
+        local lease = readLease(members[at], text)
         lease.member = members[at]
         leases[#leases + 1] = lease
       end
@@ -297,20 +316,19 @@ local function expireLeases(most)
     if a[L_DEADLINE] ~= b[L_DEADLINE] then return a[L_DEADLINE] < b[L_DEADLINE] end
     return a[L_TURNSET] < b[L_TURNSET]
   end)
-  local ids, names = {}, {}
+  local ids = {}
   for at, lease in ipairs(leases) do
-    ids[at], names[at] = unpack_(">I6", lease.member), lease[L_HOST]
+    ids[at] = unpack_(">I6", lease.member)
     dropLease(lease.member, lease[L_TOKEN], lease[L_MARKS])
   end
   readRecords(ids)
-  readHosts(names)
   for at, lease in ipairs(leases) do
     local id = ids[at]
     local bytes = recordOf(id)
     if bytes then
       local record = readRecord(bytes)
-      record.deliveries = lease[L_DELIVERIES]
-      local host = hostOf(lease[L_HOST])
+      record.deliveries = record.deliveries + 1
+      local host = hostOf(ownHost(record, bytes))
       local rule = ruleOf(record.rule)
       C[LEASED] = C[LEASED] - 1
       C[EXPIRED] = C[EXPIRED] + 1
@@ -446,4 +464,15 @@ local function nextTime()
     if first[1] ~= "" and (not least or at < least) then least = at end
   end
   return least
+end
+
+-- Adds records to an answer, by their numbers: number 6, token and deadline of the lease, due time, failure, record.
+local function showRecords(answer, ids, members)
+  local leases, failures = getMany(KL, members), getMany(KX, members)
+  local dues = #members > 0 and call("ZMSCORE", KW, unpack(members)) or {}
+  for at, id in ipairs(ids) do
+    local lease, failure = leases[at] and sub(leases[at], 1, 8) .. pack(">d", deadlineOf(leases[at])) or "", failures[at] or ""
+    insert(answer, members[at] .. pack(">H", #lease) .. lease .. pack(">d", tonumber(dues[at] or "0") or 0)
+      .. pack(">H", #failure) .. failure .. recordOf(id))
+  end
 end

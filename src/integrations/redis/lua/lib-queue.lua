@@ -98,17 +98,23 @@ end
 
 -- The lease of a record, whoever has it, or nil.
 local function handOutOf(id)
-  local text = call("HGET", KL, pack(">I6", id))
-  return text and readLease(text)
+  local member = pack(">I6", id)
+  local text = call("HGET", KL, member)
+  return text and readLease(member, text)
 end
 
--- Ends a lease for the protocol, which asks for no fence.
+-- Ends a lease for the protocol, which asks for no fence; returns its record, and the host.
 local function endHandOut(id, lease)
   dropLease(pack(">I6", id), lease[L_TOKEN], lease[L_MARKS])
   saveLeases()
+  local bytes = recordOf(id)
+  local record = readRecord(bytes)
+  local host = hostOf(ownHost(record, bytes))
+  record.deliveries = record.deliveries + 1
   C[LEASED] = C[LEASED] - 1
-  countRule(lease[L_RULE], 2, -1)
-  endVisit(hostOf(lease[L_HOST]), ruleOf(lease[L_RULE]), now)
+  countRule(record.rule, 2, -1)
+  endVisit(host, ruleOf(record.rule), now)
+  return record, host
 end
 
 -- Counts what has become of a URL of a queue, from one standing to another.

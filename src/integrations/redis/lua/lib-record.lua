@@ -35,6 +35,13 @@ local function recordOf(id)
   return bytes
 end
 
+-- What an entry of a bucket has become (lib-seen.lua).
+local function kindOf(bucket, at)
+  local kind = byte(bucket, at + 16)
+  if kind == LIVE and not recordOf(unpack_(">I6", bucket, at + 18)) then return GONE_DONE end
+  return kind
+end
+
 -- Writes a record in place of what is there.
 local function setRecord(id, bytes)
   records[id] = bytes
@@ -134,15 +141,4 @@ local function withPriority(bytes, priority)
   local rest = sub(bytes, flags % 2 >= HAS_PRIORITY and 24 or 16)
   if priority == 0 then return sub(bytes, 1, 14) .. char(flags - flags % 2) .. rest end
   return sub(bytes, 1, 14) .. char(flags - flags % 2 + 1) .. pack(">d", priority) .. rest
-end
-
--- Adds records to an answer, by their numbers: number 6, lease, due time, failure, record.
-local function showRecords(answer, ids, members)
-  local leases, failures = getMany(KL, members), getMany(KX, members)
-  local dues = #members > 0 and call("ZMSCORE", KW, unpack(members)) or {}
-  for at, id in ipairs(ids) do
-    local lease, failure = leases[at] or "", failures[at] or ""
-    insert(answer, members[at] .. pack(">H", #lease) .. lease .. pack(">d", tonumber(dues[at] or "0") or 0)
-      .. pack(">H", #failure) .. failure .. recordOf(id))
-  end
 end

@@ -1,6 +1,7 @@
 -- Seen identities: buckets of 24-byte entries in a hash that grows by linear hashing.
 --
 --   entry   fingerprint 16 · kind 1 (0 live, 1 done, 2 removed) · depth 1 · live: record 6; else depth 2, attempts 2, nothing 2
+--           A live entry whose record is gone is of a page that was done at its first attempt: most pages end without a write here
 --   bucket  field = family 2 · number 4; family 0 is the epoch `forever`, each other epoch has its own
 --
 -- A family of n buckets holds about 6 entries in each; insertions beyond that split a bucket, so that no call moves many. Buckets are small
@@ -59,15 +60,8 @@ local function entryAt(bucket, fingerprint)
 end
 
 local function liveWord(id, depth) return pack(">BBI6", LIVE, depth < 255 and depth or 255, id) end
-local goneWords = {}
 local function goneWord(kind, depth, attempts)
-  local key = (depth * 65536 + attempts) * 4 + kind
-  local word = goneWords[key]
-  if not word then
-    word = pack(">BBHHH", kind, depth < 255 and depth or 255, math.min(depth, 65535), math.min(attempts, 1023), 0)
-    goneWords[key] = word
-  end
-  return word
+  return pack(">BBHHH", kind, depth < 255 and depth or 255, math.min(depth, 65535), math.min(attempts, 1023), 0)
 end
 
 local function setWord(field, at, word)
@@ -76,22 +70,17 @@ local function setWord(field, at, word)
   dirtyBuckets[field] = true
 end
 
--- Where the entry of a record begins, of which only the beginning of its fingerprint is known and its number as text; nil: it has none.
-local function entryOf(bucket, prefix, member)
+-- The bucket of a record of which only the beginning of its fingerprint is known, and where its entry begins there; nil: it has none.
+local function entryOfRecord(family, prefix, id)
+  local field, member = bucketField(family, prefix), pack(">I6", id)
+  if buckets[field] == nil then readBuckets({ field }) end
+  local bucket = buckets[field]
   local from = find(bucket, prefix, 1, true)
   for _ = 1, #bucket do
     if not from then return end
-    if (from - 1) % ENTRY == 0 and byte(bucket, from + 16) == LIVE and sub(bucket, from + 18, from + 23) == member then return from end
+    if (from - 1) % ENTRY == 0 and byte(bucket, from + 16) == LIVE and sub(bucket, from + 18, from + 23) == member then return field, from end
     from = find(bucket, prefix, from + 1, true)
   end
-end
-
--- The same with its bucket.
-local function entryOfRecord(family, prefix, id)
-  local field = bucketField(family, prefix)
-  if buckets[field] == nil then readBuckets({ field }) end
-  local from = entryOf(buckets[field], prefix, pack(">I6", id))
-  if from then return field, from end
 end
 
 local function dropEntry(family, field, at)

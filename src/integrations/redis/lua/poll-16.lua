@@ -16,16 +16,14 @@ local function answerHead(next, at) return { "L", next, C[VERSION], C[PENDING], 
 -- A batch that is sent twice gets the leases that it has and that are still live; when there is more was in the answer that was lost.
 local function again(members)
   local answer = answerHead(string.format("%.17g", now), deadline)
-  for at = 1, #members, 6 do
+  for at = 1, #members, CLOCKED do
     local member = sub(members, at, at + 5)
     local text = call("HGET", KL, member)
-    local lease = text and readLease(text)
-    if lease and lease[L_TOKEN] == token then
+    if text and sub(text, 1, 8) == token then
       local bytes = recordOf(unpack_(">I6", member))
-      local state, attempts = unpack_(">BB", bytes)
       local count = #answer
-      answer[6] = string.format("%.17g", lease[L_DEADLINE])
-      answer[count + 1], answer[count + 2], answer[count + 3] = member, lease[L_HOST], withState(bytes, state, attempts, lease[L_DELIVERIES] - 1)
+      answer[6] = string.format("%.17g", deadlineOf(text))
+      answer[count + 1], answer[count + 2], answer[count + 3] = member, ownHost(readRecord(bytes), bytes), bytes
     end
   end
   return answer
@@ -53,8 +51,8 @@ if isPeek then
   end
 end
 
--- Numbers, hosts and records of what is handed out; its numbers and leases; how many of each rule.
-local leases, sets, handed = {}, {}, {}
+-- Numbers, hosts and records of what is handed out; its numbers and tokens; its numbers and clocks; its numbers where some are stale.
+local leases, sets, clocks, handed = {}, {}, {}, {}
 
 local function isStanding(id, queue)
   local bytes = recordOf(id)
@@ -68,14 +66,11 @@ local function isStanding(id, queue)
 end
 
 -- Makes the lease of a record that left its queue; the times and the turn are its host's.
-local function leaseOut(name, number, member, bytes, readyBefore, readySet, turnBefore, turnSet)
-  local attempts, deliveries, _, depth, prefix, flags = unpack_(">BHHHc6B", bytes, 2)
-  local family = flags % 4 >= HAS_FAMILY and unpack_(">H", bytes, flags % 2 == 1 and 24 or 16) or 0
+local function leaseOut(name, member, bytes, before, set)
   local count = #sets
-  sets[count + 1] = member
-  sets[count + 2] = pack(LEASE, token, deadline, readyBefore, readySet, turnBefore, turnSet, deliveries < 65535 and deliveries + 1 or 65535,
-    attempts, number, depth, prefix, family, flags >= IS_NAMELESS and 1 or 0) .. name
+  sets[count + 1], sets[count + 2] = member, token
   count = #leases
+  clocks[count + 1], clocks[count + 2], clocks[count + 3] = member, before, set
   leases[count + 1], leases[count + 2], leases[count + 3] = member, name, bytes
   if C[STALE] > 0 then handed[member] = true end
 end
@@ -95,7 +90,7 @@ local function takeLease(host, queue, rule, id, bytes)
     readySet = now + delayOf(host, rule)
     host[H_TURN], host[H_READYAT] = turnSet, readySet
   end
-  leaseOut(host[H_NAME], queue[Q_RULE], pack(">I6", id), bytes, readyBefore, readySet, turnBefore, turnSet)
+  leaseOut(host[H_NAME], pack(">I6", id), bytes, pack(">I7d", turnBefore, readyBefore), pack(">I7d", turnSet, readySet))
   queue[Q_COUNT] = queue[Q_COUNT] - 1
   countLeases(queue[Q_RULE], 1)
 end
@@ -185,8 +180,8 @@ local function readLine(line, count)
   local ids, fields, parsed, isLifo = {}, {}, {}, ruleOf(line.rule).lifo == 1
   for _, name in ipairs(names) do
     local text = line.isPlain and not isLifo and hosts[name] == nil and hostTexts[name]
-    if text and byte(text, 15) % 4 == 0 and byte(text, 41) == 1 then
-      if sub(text, 62, 65) ~= sub(text, 66, 69) then fields[#fields + 1] = sub(text, 57, 65) end
+    if text and byte(text, 21) == 1 and byte(text, 66) % 4 == 0 then
+      if sub(text, 72, 75) ~= sub(text, 38, 41) then fields[#fields + 1] = sub(text, 33, 37) .. sub(text, 72, 75) end
     else
       local host = hostAt(name)
       local top = host and topQueue(host, line.rule)
@@ -202,40 +197,42 @@ local function readLine(line, count)
   readRecords(ids)
 end
 
--- Takes the next number out of a plain host: the number and the host's text thereafter; nil: it must be parsed, or may not go.
-local function takePlain(text, turnSet, readySet)
-  local turn, leased, flags, _, readyAt, block = unpack_(">I7I3BBdd", text, 5)
-  if flags % 4 ~= 0 or leased > 0 or readyAt > now or block > now or byte(text, 41) ~= 1 then return nil end
-  local count, number, first, last, off = unpack_(">I4c5I4I4H", text, 53)
-  local tailLength = byte(text, 78)
-  local head = sub(text, 1, 4) .. pack(">I7I3BBd", turnSet, 1, flags, NOWHERE, readySet)
-  if first == last then
-    if count * 6 ~= tailLength then return nil end
-    local member = sub(text, 79, 84)
-    if count == 1 then return member, head .. sub(text, 25, 40) .. "\0", readyAt, turn end
-    return member, head .. sub(text, 25, 52) .. pack(">I4", count - 1) .. sub(text, 57, 77) .. char(tailLength - 6) .. sub(text, 85),
-      readyAt, turn
+-- Takes the next number out of a plain host, whose turn and clock become `set`: the number, the host's text thereafter, its turn and clock
+-- before, a part of its queue that is used up; nil: it must be parsed, or may not go.
+local function takePlain(text, set)
+  if byte(text, 21) ~= 1 then return nil end
+  local readyAt, leased, flags, _, count, first, off, length = unpack_(">dI3BBI4I4HB", text, 55)
+  if flags % 4 ~= 0 or leased > 0 or readyAt > now or unpack_(">d", text, 5) > now then return nil end
+  local before, rest, dropped = sub(text, 48, 62), 79, nil
+  local member
+  if first == unpack_(">I4", text, 38) then
+    if count * 6 ~= length then return nil end
+    member = sub(text, 79, 84)
+    if count == 1 then return member, sub(text, 1, 20) .. "\0" .. set .. pack(">I3BB", 1, flags, NOWHERE), before end
+    length, rest = length - 6, 85
+  else
+    local field = sub(text, 33, 37) .. sub(text, 72, 75)
+    local ids = parts[field]
+    if not ids or ids == "" or count == 1 then return nil end
+    member = sub(ids, off + 1, off + 6)
+    off = off + 6
+    if off >= #ids then first, off, dropped = first + 1, 0, field end
   end
-  local field = sub(text, 57, 65)
-  local ids = parts[field]
-  if not ids or ids == "" or count == 1 then return nil end
-  local member, dropped = sub(ids, off + 1, off + 6), nil
-  off = off + 6
-  if off >= #ids then first, off, dropped = first + 1, 0, field end
-  return member, head .. sub(text, 25, 52) .. pack(">I4c5I4I4H", count - 1, number, first, last, off) .. sub(text, 72), readyAt, turn, dropped
+  return member, sub(text, 1, 47) .. set .. pack(">I3BBI4I4HB", 1, flags, NOWHERE, count - 1, first, off, length) .. sub(text, rest), before, dropped
 end
 
 -- Leases of plain hosts that stand next in a line, one of each; how many.
 local function leasePlain(line, rule, wanted)
   local list, first, number = line.list, line.at, line.rule
-  local readySet, numbers, names, texts, readys, turns, drops = now + (rule.delay or 0), {}, {}, {}, {}, {}, {}
+  local readySet, numbers, names, texts, befores, clockSets, drops = now + (rule.delay or 0), {}, {}, {}, {}, {}, {}
   for at = 1, math.min(wanted, #list - first + 1, line.run) do
     local name = sub(list[first + at - 1], NAME_AT)
     local text = hosts[name] == nil and hostTexts[name]
     if not text then break end
-    local member, after, readyAt, turn, dropped = takePlain(text, (C[TURN] + at) * FRACTIONS, readySet)
+    local set = pack(">I7d", (C[TURN] + at) * FRACTIONS, readySet)
+    local member, after, before, dropped = takePlain(text, set)
     if not member then break end
-    numbers[at], names[at], texts[at], readys[at], turns[at], drops[at] = member, name, after, readyAt, turn, dropped
+    numbers[at], names[at], texts[at], befores[at], clockSets[at], drops[at] = member, name, after, before, set, dropped
   end
   local count = #numbers
   local given = getMany(KC, numbers)
@@ -245,7 +242,7 @@ local function leasePlain(line, rule, wanted)
     for at = 1, count do
       local bytes = given[at]
       local record = bytes and not leased[at] and not handed[numbers[at]] and readRecord(bytes)
-      local _, _, priority = unpack_(">HBd", hostTexts[names[at]], 42)
+      local priority = unpack_(">d", hostTexts[names[at]], 25)
       if not record or record.state ~= STATE_PENDING or record.rule ~= number or record.priority ~= priority then given[at] = false end
     end
   end
@@ -253,7 +250,7 @@ local function leasePlain(line, rule, wanted)
   for at = 1, count do
     local bytes = given[at]
     if not bytes then break end
-    leaseOut(names[at], number, numbers[at], bytes, readys[at], readySet, turns[at], (C[TURN] + at) * FRACTIONS)
+    leaseOut(names[at], numbers[at], bytes, befores[at], clockSets[at])
     dropReady[#dropReady + 1] = list[first + at - 1]
     editHost(names[at], texts[at])
     local dropped = drops[at]
@@ -434,11 +431,9 @@ C[LEASED] = C[LEASED] + count
 saveLeases()
 if count < most then C[SLEEPERS] = 1 end
 if count > 0 then
-  local numbers = {}
-  for each = 1, count do numbers[each] = sets[2 * each - 1] end
-  local list = concat(numbers)
+  local list = concat(clocks)
   callMany("HSET", KL, sets)
-  call("HSET", KL, token, list, "n" .. token, pack(">I4", count))
+  call("HSET", KL, token, list, "n" .. token, pack(">I4d", count, deadline))
   call("ZADD", KE, deadline, token)
   keepAnswer(ARGV[2], list)
 end

@@ -44,11 +44,8 @@ local function drop(ids)
     if record then field, entry = entryOfRecord(family, record.prefix, id) end
     if field then
       local host, lease, standing = hostOf(ownHost(record, bytes)), handOutOf(id), standingOf(LIVE, id)
-      if lease then
-        endHandOut(id, lease)
-        finish(id, recordOfLease(lease))
-      end
-      makesWay(byte(buckets[field], entry + 16), field, entry, true)
+      if lease then finish(id, (endHandOut(id, lease))) end
+      makesWay(kindOf(buckets[field], entry), field, entry, true)
       dropEntry(family, field, entry)
       countStanding(host, standing, nil)
       count = count + 1

@@ -2,7 +2,7 @@
 -- Records, a slice at a time, in no order.
 --
 -- ARGV     1 now, or "" · 2 cursor · 3 about how many
--- Returns  { "N", next cursor, for each record: number 6, its lease's length 2, lease, due at 8 (0: none), failure's length 2, failure, record }
+-- Returns  { "N", next cursor, for each record: number 6, length 2 of its lease's token and deadline, those, due at 8 (0: none), failure's length 2, failure, record }
 moveDueNow()
 local page = call("HSCAN", KC, ARGV[2], "COUNT", ARGV[3])
 local answer = { "N", page[1] }

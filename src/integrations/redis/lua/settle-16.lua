@@ -5,14 +5,17 @@
 --          6 parcels for the outbox, msgpack { { partition, stream 8 and number 6, rows of children, msgpack }, … }, or "" · 7 channel to wake sleepers, or ""
 --          8 most bytes of a batch of children · 9 the end of each group of children
 --
---   end      number 6, token 8 as one text: done · or { kind, number 6, token 8, outcome or nil, … }: 1 done · 2 retry, delay or nil, priority or nil, reason, chance, next rule
---            and body where its rule is gone · 3 fail, reason
+--   ends     { names of hosts, tokens, of each end: number 6, host 2, token 2, rule 2, what is more of each or false: nothing of any }
+--   more     false: done · or { kind, outcome or nil, … }: 1 done, true: at a later attempt, of a deep page, or without identity
+--            2 retry, delay or nil, priority or nil, reason, chance, next rule and body where its rule is gone · 3 fail, reason
 --            4 release, next rule and body · 5 extend, milliseconds · 6 match again: rule, body · 7 check: nothing but whether it is live
 --   outcome  { status, latency, retry after, bytes, address, changed, visited }: map of those that are given
 -- Returns  { "S", an answer each: "d" "q" "f" "r" "e" "m" "c" "n" (live without identity) or "l" late, codes of children, 1 for each parcel, 0: none of its pages is done }
 --          { "V", version }: the rules have changed, match the children again
-local doneBefore = answerOf(ARGV[2])
-if doneBefore then return cmsgpack.unpack(doneBefore) end
+do
+  local doneBefore = answerOf(ARGV[2])
+  if doneBefore then return cmsgpack.unpack(doneBefore) end
+end
 local ends = cmsgpack.unpack(ARGV[4])
 local hasChildren = ARGV[5] ~= "" or ARGV[6] ~= ""
 if hasChildren and tonumber(ARGV[3]) ~= C[VERSION] then return { "V", C[VERSION] } end
@@ -20,42 +23,30 @@ if hasChildren and tonumber(ARGV[3]) ~= C[VERSION] then return { "V", C[VERSION]
 if hasChildren then refuseWhenFull() else workWhenFull() end
 moveDue()
 
-local members, tokens = {}, {}
-for at = 1, #ends do
-  local one = ends[at]
-  if type(one) == "string" then members[at], tokens[at] = sub(one, 1, 6), sub(one, 7) else members[at], tokens[at] = one[2], one[3] end
-end
--- Texts of leases that are live, and of each its host and the bucket of its record's identity.
-local texts = getMany(KL, members)
-local names, fields, live, bucketOf = {}, {}, {}, {}
-do
-  local ids = {}
-  for at = 1, #ends do
-    local text = texts[at]
-    if text and sub(text, 1, 8) == tokens[at] and now < unpack_(">d", text, 9) then
-      local number, _, prefix, family, marks = unpack_(">HHc6HB", text, 50)
-      live[at] = sub(text, HOST_AT)
-      names[#names + 1] = live[at]
-      if marks % 2 == 0 then
-        local field = bucketField(familyOf(family), prefix)
-        bucketOf[at] = field
-        fields[#fields + 1] = field
-      end
-      local one = ends[at]
-      if type(one) ~= "string" and one[1] ~= 1 or ruleOf(number).every then ids[#ids + 1] = unpack_(">I6", members[at]) end
-    end
-  end
-  readHosts(names)
-  readRecords(ids)
-  readBuckets(fields)
-end
---- @const HOST_AT = 63
-
 local answers = {}
 do
-  local function failNow(id, bytes, record, reason, status)
-    failRecord(id, bytes, record, reason, status)
-    return "f"
+  local more, members = ends[4] or {}, {}
+  for at = 1, #ends[3] / 12 do members[at] = sub(ends[3], 12 * at - 11, 12 * at - 6) end
+  -- Texts of leases, the hosts of those that are live, their rules, and whether a plain host may end them without more.
+  local texts = getMany(KL, members)
+  local live, numbers, isShort = {}, {}, {}
+  do
+    local names, tokens, columns, ids = ends[1], ends[2], ends[3], {}
+    readHosts(names)
+    for at = 1, #members do
+      local a, b, c, d, e, f = byte(columns, 12 * at - 5, 12 * at)
+      local token, text = tokens[c * 256 + d], texts[at]
+      if text and (text == token or sub(text, 1, 8) == token) and now < deadlineOf(text) then
+        local number, one = e * 256 + f, more[at]
+        local rule, outcome = ruleOf(number), one and one[2]
+        live[at], numbers[at] = names[a * 256 + b], number
+        -- Failures in a row are settings, which a plain host does not have.
+        isShort[at] = text == token and (not one or one[1] == 1 and not one[3]) and rule.polite == 1 and not rule.every and not rule.adaptMax
+          and not (outcome and (isBadStatus(outcome.status) or outcome.retryAfter or outcome.address))
+        if not isShort[at] then ids[#ids + 1] = unpack_(">I6", members[at]) end
+      end
+    end
+    readRecords(ids)
   end
 
   -- A record that goes on while its rule is gone: its bytes under the next one; true: none takes it, and it has failed.
@@ -71,18 +62,18 @@ do
 
   local function retryNow(id, bytes, record, host, one)
     local rule = ruleOf(record.rule)
-    local outcome = one[4] or {}
-    if record.attempts >= maxAttempts(record) then return failNow(id, bytes, record, one[7] or "attempts", outcome.status) end
-    if record.deliveries >= C[MAX_DELIVERIES] then return failNow(id, bytes, record, "deliveries", outcome.status) end
-    local delay = one[5]
+    local outcome = one[2] or {}
+    if record.attempts >= maxAttempts(record) then return failRecord(id, bytes, record, one[5] or "attempts", outcome.status) end
+    if record.deliveries >= C[MAX_DELIVERIES] then return failRecord(id, bytes, record, "deliveries", outcome.status) end
+    local delay = one[3]
     if not delay then
       delay = 0
       if rule.backoffBase and rule.backoffBase > 0 then
         delay = math.min(rule.backoffMax, rule.backoffBase * rule.backoffFactor ^ math.min(record.attempts - 1, 64))
-        if rule.jitter and rule.jitter > 0 then delay = math.min(rule.backoffMax, delay * (1 + rule.jitter * one[8])) end
+        if rule.jitter and rule.jitter > 0 then delay = math.min(rule.backoffMax, delay * (1 + rule.jitter * one[6])) end
       end
     end
-    local priority = one[6]
+    local priority = one[4]
     if not priority then
       if rule.retrySet then priority = rule.retrySet else priority = record.priority + (rule.retryAdd or -1) end
     end
@@ -92,7 +83,7 @@ do
     local isLater = delay > 0
     record.state = isLater and STATE_WAITING or STATE_PENDING
     local gone
-    bytes, gone = underNext(id, bytes, record, one[9])
+    bytes, gone = underNext(id, bytes, record, one[7])
     if gone then return "f" end
     bytes = withPriority(withState(bytes, isLater and STATE_WAITING or STATE_PENDING, record.attempts, record.deliveries),
       record.priority)
@@ -119,7 +110,7 @@ do
     end
     record.state = STATE_PENDING
     local gone
-    bytes, gone = underNext(id, bytes, record, one[5])
+    bytes, gone = underNext(id, bytes, record, one[3])
     if gone then
       cancelVisit(host, lease)
       return "r"
@@ -137,12 +128,12 @@ do
   local function matchAgain(id, bytes, record, host, lease, one)
     cancelVisit(host, lease)
     record.deliveries = record.deliveries - 1
-    if one[4] == NO_RULE then
+    if one[2] == NO_RULE then
       record.rule, record.attempts = NO_RULE, record.attempts - 1
-      return failNow(id, withRule(bytes, NO_RULE), record, "no-rule")
+      return failRecord(id, withRule(bytes, NO_RULE), record, "no-rule")
     end
     record.state = STATE_PENDING
-    bytes = underRule(record, one[4], one[5])
+    bytes = underRule(record, one[2], one[3])
     setRecord(id, bytes)
     C[PENDING] = C[PENDING] + 1
     countRule(record.rule, 1, 1)
@@ -155,12 +146,16 @@ do
 
   -- The end of a visit to a plain host: its text thereafter, and what it brings into the sets; false: it must be parsed.
   local function endPlain(name, text, number, rule, bytes)
-    local turn, leased, flags, place, _, block = unpack_(">I7I3BBdd", text, 5)
+    local count = byte(text, 21)
+    if count > 1 then return false end
+    local at = count == 1 and 48 or 22
+    local turn, _, leased, flags, place = unpack_(TURNS, text, at)
     if flags % 4 ~= 0 or leased ~= 1 or place ~= NOWHERE then return false end
-    local readyAt, count = now + (rule.delay or 0), byte(text, 41)
+    local readyAt, clockAt = now + (rule.delay or 0), at + 7
     if count > 0 then
-      local high, low = byte(text, 42, 43)
-      if count > 1 or high * 256 + low ~= number then return false end
+      local high, low = byte(text, 22, 23)
+      if high * 256 + low ~= number then return false end
+      local block = unpack_(">d", text, 5)
       local member = politeMember(text, name, turn)
       local at = readyAt > block and readyAt or block
       if at > now then addDelayed[member], place = at, IN_DELAYED else
@@ -168,73 +163,61 @@ do
         if C[RULES] > 1 then joinedRules[number] = true end
       end
     end
-    text = sub(text, 1, 11) .. pack(">I3BBd", 0, flags, place, readyAt) .. sub(text, 25)
-    if bytes > 0 then text = sub(text, 1, 32) .. pack(">d", unpack_(">d", text, 33) + bytes) .. sub(text, 41) end
+    text = sub(text, 1, clockAt - 1) .. pack(">dI3BB", readyAt, 0, flags, place) .. sub(text, clockAt + 13)
+    if bytes > 0 then text = sub(text, 1, 12) .. pack(">d", unpack_(">d", text, 13) + bytes) .. sub(text, 21) end
     editHost(name, text)
     return true
   end
 
   -- A page of a plain host that is done, and whose outcome changes at most how many bytes the host has sent: false where it takes the
-  -- longer way. Failures in a row are settings, which a plain host does not have.
+  -- longer way.
   local doneCounts = {}
   local function doneShort(at, outcome)
-    if outcome and (isBadStatus(outcome.status) or outcome.retryAfter or outcome.address) then return false end
-    local name, member = live[at], members[at]
+    local name, member, number = live[at], members[at], numbers[at]
     local text = hosts[name] == nil and hostTexts[name]
-    if not text then return false end
-    local attempts, number, depth, prefix = unpack_(">BHHc6", texts[at], 49)
-    local rule = ruleOf(number)
-    if rule.polite ~= 1 or rule.every or rule.adaptMax then return false end
-    if not endPlain(name, text, number, rule, outcome and outcome.bytes or 0) then return false end
+    if not text or not endPlain(name, text, number, ruleOf(number), outcome and outcome.bytes or 0) then return false end
     seenTwice[member] = true
-    dropLease(member, tokens[at], byte(texts[at], 62))
+    dropLease(member, texts[at], 0)
     recordDrops[#recordDrops + 1] = member
-    local field = bucketOf[at]
-    local from = field and entryOf(buckets[field], prefix, member)
-    if from then setWord(field, from, goneWord(GONE_DONE, depth, attempts)) end
-    if not field then C[NAMELESS_DONE] = C[NAMELESS_DONE] + 1 end
+    records[unpack_(">I6", member)] = false
     doneCounts[number] = (doneCounts[number] or 0) + 1
     return true
   end
 
-  for at = 1, #ends do
-    local one = ends[at]
-    local isShort = type(one) == "string"
-    local member, kind = members[at], isShort and 1 or one[1]
+  for at = 1, #members do
+    local one, member = more[at], members[at]
+    local kind, outcome = one and one[1] or 1, one and one[2] or nil
     if not live[at] or seenTwice[member] then
       answers[at] = "l"
       C[LATE] = C[LATE] + 1
-    elseif kind == 1 and not extended[member] and doneShort(at, not isShort and one[4] or nil) then answers[at] = "d"
+    elseif isShort[at] and not extended[member] and doneShort(at, outcome) then answers[at] = "d"
     else
-      local lease, id = readLease(extended[member] or texts[at]), unpack_(">I6", member)
+      local lease, id = readLease(member, extended[member] or texts[at]), unpack_(">I6", member)
       if kind == 7 then
-        answers[at] = lease[L_MARKS] % 2 == 1 and "n" or "c"
+        answers[at] = byte(recordOf(id), 15) >= IS_NAMELESS and "n" or "c"
       elseif kind == 5 then
         if lease[L_MARKS] < EXTENDED then
-          leaveBatch(lease[L_TOKEN])
-          lease[L_MARKS] = lease[L_MARKS] + EXTENDED
+          local batch = batchOf(lease[L_TOKEN])
+          batch.ended, lease[L_MARKS] = batch.ended + 1, lease[L_MARKS] + EXTENDED
         end
-        lease[L_DEADLINE] = lease[L_DEADLINE] + one[5]
-        extended[member] = pack(LEASE, unpack(lease, 1, L_MARKS)) .. lease[L_HOST]
+        lease[L_DEADLINE] = lease[L_DEADLINE] + one[3]
+        extended[member] = packLease(lease)
         call("HSET", KL, member, extended[member])
         call("ZADD", KE, lease[L_DEADLINE], member)
         answers[at] = "e"
       else
         seenTwice[member] = true
-        -- A page that is done needs no more of its record than its lease has.
-        local bytes = kind ~= 1 and recordOf(id)
-        local record = bytes and readRecord(bytes) or recordOfLease(lease)
-        record.deliveries = lease[L_DELIVERIES]
-        local rule = ruleOf(record.rule)
-        local host = hostOf(lease[L_HOST])
-        local outcome = not isShort and one[4] or nil
+        local bytes = recordOf(id)
+        local record = readRecord(bytes)
+        record.deliveries = record.deliveries + 1
+        local rule, host = ruleOf(record.rule), hostOf(live[at])
         dropLease(member, lease[L_TOKEN], lease[L_MARKS])
         C[LEASED] = C[LEASED] - 1
         countRule(record.rule, 2, -1)
         if kind == 4 then answers[at] = releaseNow(id, bytes, record, host, lease, one)
         elseif kind == 6 then answers[at] = matchAgain(id, bytes, record, host, lease, one)
         elseif kind == 3 and outcome and outcome.visited == false then
-          answers[at] = failNow(id, bytes, record, one[5] or "failed", outcome.status)
+          answers[at] = failRecord(id, bytes, record, one[3] or "failed", outcome.status)
           cancelVisit(host, lease)
         else
           if outcome then takeOutcome(host, rule, outcome) end
@@ -247,7 +230,7 @@ do
             isFailure = outcome ~= nil and isBadStatus(outcome.status)
           elseif kind == 2 then answers[at], goneOn = retryNow(id, bytes, record, host, one)
           else
-            answers[at] = failNow(id, bytes, record, one[5] or "failed", outcome and outcome.status)
+            answers[at] = failRecord(id, bytes, record, one[3] or "failed", outcome and outcome.status)
             isFailure = not (outcome and outcome.status and outcome.status >= 100 and not isBadStatus(outcome.status))
           end
           if countVisit(host, rule, isFailure) then

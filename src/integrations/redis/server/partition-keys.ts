@@ -4,7 +4,7 @@
  */
 
 /** Version of keys, records and scripts together: another one is refused. */
-export const REDIS_FORMAT = 5;
+export const REDIS_FORMAT = 6;
 
 const PARTS = "mshqcrdwleobnpgx";
 

@@ -10,7 +10,7 @@ import { randomBytes } from "../server/waiting.ts";
 import { readRecord } from "../requests/record-bytes.ts";
 import type { OpenedOn } from "../open-redis-frontier.ts";
 import { handOuts } from "../frontier/lease-source.ts";
-import { END } from "../frontier/lease-ends.ts";
+import { END, packedEnds } from "../frontier/lease-ends.ts";
 
 /** Leases of one script call. */
 const LEASES_MAX = 64;
@@ -167,11 +167,12 @@ export class QueueLeases {
     }
     for (const [partition, list] of byPartition) {
       for (let at = 0; at < list.length; at += LEASES_MAX) {
-        const ends = list
-          .slice(at, at + LEASES_MAX)
-          .map(({ member, token }) => [END.release, member, Buffer.from(token, "hex"), null, null]);
+        const ends = list.slice(at, at + LEASES_MAX).map(({ member, token, key }) => ({
+          ...{ kind: END.release, member, token: Buffer.from(token, "hex") },
+          ...{ unit: key, rule: 0, rest: [null, null] },
+        }));
         const version = String(reader.set.version);
-        await link.run("settle", partition, [link.batch(), version, packed(ends), "", "", ""]);
+        await link.run("settle", partition, [link.batch(), version, packedEnds(ends), "", "", ""]);
       }
       const queues = new Map(list.map(({ key, second }) => [key, second]));
       for (const [key, second] of queues) {

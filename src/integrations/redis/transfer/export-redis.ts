@@ -28,7 +28,6 @@ const RECORDS = 160;
 const HOSTS = 128;
 const BUCKETS = 128;
 /** Places of keys (lua/lib-state.lua). */
-const SEEN_KEY = 1;
 const RULES_KEY = 13;
 const SHARES_KEY = 14;
 
@@ -250,15 +249,11 @@ async function* identityLines(
   names: readonly LineNames[],
 ): AsyncGenerator<Line> {
   for (let partition = 0; partition < link.keys.length; partition++) {
-    const key = (link.keys[partition] as readonly string[])[SEEN_KEY] as string;
     let cursor = "0";
     do {
-      const args = [key, cursor, "COUNT", String(BUCKETS)];
-      const [next, page] = (await link.retry(() => link.commands.call(key, "HSCAN", args))) as [
-        Buffer,
-        Buffer[],
-      ];
-      cursor = String(next);
+      const answer = await link.run("dump", partition, ["seen", cursor, String(BUCKETS)]);
+      const page = answer.slice(2) as Buffer[];
+      cursor = String(answer[1]);
       for (let at = 0; at < page.length; at += 2) {
         const field = page[at] as Buffer;
         if (field.length === 0) continue;

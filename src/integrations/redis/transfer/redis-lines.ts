@@ -43,7 +43,7 @@ export function recordLine(found: Found, { ids, epochs }: LineNames): Line {
   line.priority = encode(record.priority);
   line.depth = record.depth;
   line.attempt = record.attempt;
-  line.deliveries = found.lease.length === 0 ? record.deliveries : found.lease.readUInt16BE(46);
+  line.deliveries = record.deliveries + (found.lease.length === 0 ? 0 : 1);
   if (found.dueMs !== undefined) line.dueMs = found.dueMs;
   line.rule = ids[record.rule] ?? "";
   line.host = unitOf(record);
