@@ -28,6 +28,8 @@ const BATCHED = new Set<EventName>([
   "released",
 ]);
 
+const CLOCKED: readonly EventName[] = ["expired", "failed", "ready", "idle", "finished", "status"];
+
 const NAMES = new Set<EventName>([
   ...BATCHED,
   "empty",
@@ -73,6 +75,8 @@ export class EventHub {
   };
   /** What listeners ask of admission: MODE_ACCEPTED, MODE_REFUSED (frontier/admission/admission-mode.ts). */
   mode = 0;
+  /** Whether a listener needs what the clock alone brings about. */
+  isClocked = false;
   dropped = 0;
   readonly #listeners = new Map<EventName, Listening[]>();
   #queue: Array<{ name: EventName; payload: unknown }> = [];
@@ -214,6 +218,7 @@ export class EventHub {
 
   #want(name: EventName): void {
     if (name in this.wants) this.wants[name as keyof EventHub["wants"]] = this.has(name);
+    this.isClocked = CLOCKED.some((clocked) => this.has(clocked));
     const { accepted, duplicate, rejected } = this.wants;
     this.mode = (accepted ? MODE_ACCEPTED : 0) | (duplicate || rejected ? MODE_REFUSED : 0);
   }

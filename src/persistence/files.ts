@@ -66,7 +66,7 @@ export const nodeFiles: Files = {
   open: (path, flags) => fs.openSync(path, flags === "r" ? READING : flags, 0o600),
   close: (file) => fs.closeSync(file),
   read: fs.readSync,
-  write: fs.writeSync,
+  write: (file, ...part) => fs.writeSync(file, ...part),
   writeLater: (file, part, position, done) =>
     fs.write(file, part, 0, part.length, position, (error, wrote) =>
       done(error ?? undefined, wrote),

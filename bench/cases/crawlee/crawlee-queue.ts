@@ -9,16 +9,18 @@
  * instances when they are added: add 25 µs, fetch under 1 µs. Memory storage locks 25 at a time after walking over its whole map: at 20,000 some 10 ms a request.
  */
 import { type BenchCase, type Job, nowNs, numberOf, type Params } from "../../harness/case.ts";
-import { memoryNow } from "../../harness/machine.ts";
 import { packageMissing } from "../../peers/installed.ts";
 import { addAll, drainAll, openManager } from "./managers.ts";
 
 /** Beyond it memory storage takes minutes. */
 const MEMORY_MAX = 20_000;
+/** The same where it writes its files. */
+const FILES_MAX = 2_000;
 
 /** What both cases of a request queue measure. */
 export const REAL_SIZES = {
   real: [
+    { requests: 2_000, handled: 0 },
     { requests: 20_000, handled: 0 },
     { requests: 20_000, handled: 100_000 },
     { requests: 100_000, handled: 0 },
@@ -39,6 +41,7 @@ export const crawleeQueue: BenchCase = {
     ["outrider", "memory"],
     ["outrider", "array"],
     ["outrider", "on disk"],
+    ["on disk", "memory on disk"],
   ],
   target: "flat to 10⁶, and with 10⁵ handled",
   sizes: {
@@ -47,7 +50,7 @@ export const crawleeQueue: BenchCase = {
   },
   rounds: 1,
   missing,
-  isGuest: (side) => side === "memory" || side === "array",
+  isGuest: (side) => side === "memory" || side === "memory on disk" || side === "array",
   setup,
 };
 
@@ -55,8 +58,8 @@ export function missing(side: string, params: Params): string | undefined {
   const absent = packageMissing("@crawlee/core") ?? packageMissing("@crawlee/memory-storage");
   if (absent !== undefined) return absent;
   const requests = numberOf(params, "requests") + numberOf(params, "handled");
-  const isBeyond = side === "memory" && requests > MEMORY_MAX;
-  return isBeyond ? `measured up to ${MEMORY_MAX} requests` : undefined;
+  const most = { memory: MEMORY_MAX, "memory on disk": FILES_MAX }[side];
+  return most !== undefined && requests > most ? `measured up to ${most} requests` : undefined;
 }
 
 async function setup(side: string, params: Params): Promise<Job> {
@@ -72,14 +75,13 @@ async function setup(side: string, params: Params): Promise<Job> {
       const begin = nowNs();
       await addAll(manager, handled, requests);
       const added = nowNs();
-      const held = memoryNow().heapBytes;
-      const writtenBytes = opened.writtenBytes();
+      const facts = opened.facts();
       const drained = nowNs();
       count = await drainAll(manager);
       const end = nowNs();
       return {
         times: { add: (added - begin) / requests, "fetch + handled": (end - drained) / requests },
-        facts: { "heap bytes": held, "journal bytes": writtenBytes },
+        facts,
       };
     },
     checksum: () => String(count),

@@ -7,7 +7,6 @@
  * id 1 µs): 0.85 × the array's rate, the same at every size. Memory storage 12 ms a request at 20,000, more with more.
  */
 import { type BenchCase, type Job, nowNs, numberOf, type Params } from "../../harness/case.ts";
-import { memoryNow } from "../../harness/machine.ts";
 import { loadPackage } from "../../peers/installed.ts";
 import { missing, REAL_SIZES } from "./crawlee-queue.ts";
 import { addAll, drainAll, loadCore, openManager } from "./managers.ts";
@@ -32,6 +31,7 @@ export const crawleeRun: BenchCase = {
     ["outrider", "array"],
     ["outrider", "memory"],
     ["outrider", "on disk"],
+    ["on disk", "memory on disk"],
   ],
   target:
     "≥ 0.8 × the array's at 2·10⁴; at 10⁶ ≥ 0.8 × the own rate at 2·10⁴; ≥ 5 × memory storage",
@@ -41,7 +41,7 @@ export const crawleeRun: BenchCase = {
   },
   rounds: 1,
   missing,
-  isGuest: (side) => side === "memory" || side === "array",
+  isGuest: (side) => side === "memory" || side === "memory on disk" || side === "array",
   setup,
 };
 
@@ -72,9 +72,7 @@ async function setup(side: string, params: Params): Promise<Job> {
       const begin = nowNs();
       finished = (await crawler.run()).requestsFinished;
       const spent = nowNs() - begin;
-      const { heapBytes } = memoryNow();
-      const facts = { "heap bytes": heapBytes, "journal bytes": opened.writtenBytes() };
-      return { times: { request: spent / requests }, facts };
+      return { times: { request: spent / requests }, facts: opened.facts() };
     },
     checksum: () => String(finished),
     close: () => opened.close(),

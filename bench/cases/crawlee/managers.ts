@@ -5,12 +5,15 @@
  *   on disk    the same on a directory, { everyMs: 100 }
  *   array      a list that is shifted, of requests that were made before: what no queue can beat
  *   memory     Crawlee's RequestQueue on its memory storage, nothing written
+ *   memory on disk   the same, written to its directory, as Crawlee does unless it is told not to
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FrontierRequestManager, type RequestClass } from "../../../src/crawlee.ts";
+import { memoryNow } from "../../harness/machine.ts";
 import { loadPackage } from "../../peers/installed.ts";
+import { countWrites } from "./count-writes.ts";
 
 export interface Request {
   url: string;
@@ -26,8 +29,8 @@ export interface Manager {
 
 export interface Opened {
   readonly manager: Manager;
-  /** Bytes that were written for the requests so far. */
-  writtenBytes(): number;
+  /** What is held and was written for the requests so far, after a collection. */
+  facts(): Record<string, number>;
   close(): Promise<void>;
 }
 
@@ -45,40 +48,53 @@ export function loadCore(): Core {
 
 const LIST_END = { waitForAllRequestsToBeAdded: true, waitBetweenBatchesMillis: 0 };
 
+/** The names of the facts of `Opened`. */
+const HEAP = "heap bytes";
+const WRITES = "disk writes";
+
 export async function openManager(side: string): Promise<Opened> {
   if (side === "array") return openArray();
-  if (side === "memory") return await openMemory();
-  return await openOutrider(side === "on disk");
-}
-
-async function openOutrider(isOnDisk: boolean): Promise<Opened> {
+  const isOnDisk = side.endsWith("on disk");
+  const writes = isOnDisk ? await countWrites() : { count: 0 };
   const directory = isOnDisk ? mkdtempSync(join(tmpdir(), "outrider-bench-")) : undefined;
-  const { Request } = loadCore();
-  const manager = await FrontierRequestManager.open({ Request, ...(directory && { directory }) });
-  const { frontier } = manager;
+  const open = side.startsWith("memory") ? openMemory : openOutrider;
+  const { manager, close, facts } = await open(directory);
   return {
-    manager: manager as unknown as Manager,
-    writtenBytes() {
-      const report = frontier.report();
-      return "durability" in report ? report.durability.journalBytes : 0;
-    },
+    manager,
+    facts: () => ({ [HEAP]: memoryNow().heapBytes, [WRITES]: writes.count, ...facts() }),
     async close() {
-      await manager.drop();
+      await close();
       if (directory !== undefined) rmSync(directory, { recursive: true, force: true });
     },
   };
 }
 
-async function openMemory(): Promise<Opened> {
+async function openOutrider(directory: string | undefined): Promise<Opened> {
+  const { Request } = loadCore();
+  const manager = await FrontierRequestManager.open({ Request, ...(directory && { directory }) });
+  const { frontier } = manager;
+  return {
+    manager: manager as unknown as Manager,
+    facts() {
+      const report = frontier.report();
+      return { "journal bytes": "durability" in report ? report.durability.journalBytes : 0 };
+    },
+    close: () => manager.drop(),
+  };
+}
+
+async function openMemory(directory: string | undefined): Promise<Opened> {
   const { Configuration, RequestQueue } = loadCore();
   const { MemoryStorage } = loadPackage("@crawlee/memory-storage") as {
     MemoryStorage: new (options: object) => object;
   };
-  const config = new Configuration({ persistStorage: false, purgeOnStart: false });
-  const storageClient = new MemoryStorage({ persistStorage: false, writeMetadata: false });
+  const persistStorage = directory !== undefined;
+  const config = new Configuration({ persistStorage, purgeOnStart: false });
+  const place = directory === undefined ? {} : { localDataDirectory: directory };
+  const storageClient = new MemoryStorage({ persistStorage, writeMetadata: false, ...place });
   config.useStorageClient(storageClient);
   const queue = await RequestQueue.open("bench", { config, storageClient });
-  return { manager: queue, writtenBytes: () => 0, close: () => queue.drop() };
+  return { manager: queue, facts: () => ({}), close: () => queue.drop() };
 }
 
 function openArray(): Opened {
@@ -110,7 +126,7 @@ function openArray(): Opened {
     getTotalCount: () => waiting.length + out + handled,
     getPendingCount: () => waiting.length + out,
   };
-  return { manager, writtenBytes: () => 0, close: async () => {} };
+  return { manager, facts: () => ({ [HEAP]: memoryNow().heapBytes }), close: async () => {} };
 }
 
 /** Adds requests by their numbers, and waits until all are in. */

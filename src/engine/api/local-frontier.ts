@@ -131,9 +131,7 @@ export class LocalFrontier implements Frontier {
   }
 
   #start(runtime: Runtime): void {
-    this.#lifecycle.start(runtime, (core, most, steppedMs) =>
-      this.#leases.take(core, most, steppedMs),
-    );
+    this.#lifecycle.start(runtime, this.#leases);
   }
 
   async #openDirectory(): Promise<Runtime> {
@@ -208,7 +206,7 @@ export class LocalFrontier implements Frontier {
   }
 
   poll(): Lease | undefined {
-    return this.#lifecycle.poll(1)[0];
+    return this.#lifecycle.pollOne();
   }
 
   pollMany(max: number, options?: PollOptions): Lease[] {

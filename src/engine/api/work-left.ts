@@ -1,8 +1,9 @@
-/** What is left to do in an open frontier of this thread, for rooms that ask before and after each request. A report costs microseconds. */
+/** What rooms do with an open frontier of this thread at each request: what is left to do, and what a lease carries. A report costs microseconds. */
 import { step } from "../../frontier/leases/leases.ts";
 import { hasDue as isDueIn } from "../../frontier/scheduling/due.ts";
 import type { AsyncFrontier } from "../types/async-frontier.ts";
-import type { Frontier } from "../types/frontier-types.ts";
+import { RecordLease } from "../leases/record-lease.ts";
+import type { Frontier, Lease } from "../types/frontier-types.ts";
 import { lifecycleOf } from "./lifecycles.ts";
 
 /**
@@ -23,4 +24,19 @@ export function hasDue(frontier: Frontier | AsyncFrontier): boolean | undefined 
   const isDue = lifecycle.status === "running" && isDueIn(core, steppedMs);
   lifecycle.end(nowMs);
   return isDue;
+}
+
+/** The next lease, for `leaseMs` or the frontier's own time, whichever is longer; null: the frontier is elsewhere. */
+export function pollFor(
+  frontier: Frontier | AsyncFrontier,
+  leaseMs: number,
+): Lease | undefined | null {
+  const lifecycle = lifecycleOf(frontier);
+  if (lifecycle === undefined) return null;
+  return lifecycle.pollOne(Math.max(leaseMs, lifecycle.settings.leaseMs));
+}
+
+/** The key that its request named; undefined: none, or it is a lease of elsewhere. */
+export function leaseKey(lease: object): string | undefined {
+  return lease instanceof RecordLease ? lease.extras.k : undefined;
 }

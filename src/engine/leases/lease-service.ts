@@ -30,7 +30,7 @@ import {
   retry,
 } from "../../frontier/leases/leases.ts";
 import { evictAfter } from "../../frontier/politeness/host-eviction.ts";
-import { endMany, leaseMany, openNext } from "../../frontier/leases/bulk-leases.ts";
+import { endMany, leaseMany, leaseOne, openNext } from "../../frontier/leases/bulk-leases.ts";
 import type { Outcome } from "../../frontier/rules/rule-policy.ts";
 import { spillOverBudget } from "../../frontier/scheduling/spill-control.ts";
 import { peekRecords } from "../../frontier/scheduling/peek.ts";
@@ -123,6 +123,18 @@ export class LeaseService implements LeaseActions {
     return leases;
   }
 
+  /** The next lease at `nowMs`, for `leaseMs`. */
+  takeOne(core: Core, nowMs: SteppedMs, leaseMs: number): RecordLease | undefined {
+    const lease = new RecordLease(this);
+    const isOut = leaseOne(core, nowMs, lease, leaseMs);
+    if (isOut) {
+      lease.url = recordUrl(core.scratch, lease.record);
+      this.#read(core, lease, nowMs);
+    }
+    evictAfter(core, isOut ? 1 : 0, nowMs);
+    return isOut ? lease : undefined;
+  }
+
   /** At most `max` leases of one host, or of any for 0, for a time of their own. */
   takeChosen(
     core: Core,
@@ -140,7 +152,6 @@ export class LeaseService implements LeaseActions {
       if (leases.length === 0 || !(error instanceof FrontierError)) throw error;
     }
     this.#dress(core, leases, 0, nowMs);
-    for (const lease of leases) lease.deadline = nowMs + chosen.leaseMs;
     evictAfter(core, leases.length, nowMs);
     spillOverBudget(core, nowMs);
     return leases;
@@ -358,30 +369,33 @@ export class LeaseService implements LeaseActions {
 
   /** Reads the records of leases from `from` on: their URLs in one gather. */
   #dress(core: Core, leases: RecordLease[], from: number, nowMs: number): void {
-    const { scratch, store } = core;
-    const deadlineMs = nowMs + core.limits.leaseMs;
+    const { scratch } = core;
     for (let start = from; start < leases.length; ) {
       const urls = scratchUrls(scratch, leases, start);
       if (urls.length === 0) urls.push(recordUrl(scratch, (leases[start] as RecordLease).record));
       for (const url of urls) (leases[start++] as RecordLease).url = url;
     }
-    for (let at = from; at < leases.length; at++) {
-      const lease = leases[at] as RecordLease;
-      const { record } = lease;
-      lease.priority = recordPriority(store, record);
-      lease.depth = recordDepth(store, record);
-      lease.attempt = recordAttempt(store, record);
-      lease.deliveries = recordDeliveries(store, record);
-      const rule = ruleOf(core, record);
-      lease.rule = rule.id;
-      lease.key = rule.key;
-      lease.deadline = deadlineMs;
-      if (isPlainRecord(store, record)) continue;
-      const parent = recordParent(store, record);
-      if (parent !== 0) storeFingerprint(lease, store.region.views.i32, parentPrintOffset(parent));
-      lease.extras = recordExtras(core, record);
-      lease.data = recordData(core, record, lease.extras);
-    }
+    for (let at = from; at < leases.length; at++)
+      this.#read(core, leases[at] as RecordLease, nowMs);
+  }
+
+  /** Reads a lease's record, its URL apart. */
+  #read(core: Core, lease: RecordLease, nowMs: number): void {
+    const { store } = core;
+    const { record } = lease;
+    lease.priority = recordPriority(store, record);
+    lease.depth = recordDepth(store, record);
+    lease.attempt = recordAttempt(store, record);
+    lease.deliveries = recordDeliveries(store, record);
+    const rule = ruleOf(core, record);
+    lease.rule = rule.id;
+    lease.key = rule.key;
+    lease.deadline = nowMs + lease.givenMs;
+    if (isPlainRecord(store, record)) return;
+    const parent = recordParent(store, record);
+    if (parent !== 0) storeFingerprint(lease, store.region.views.i32, parentPrintOffset(parent));
+    lease.extras = recordExtras(core, record);
+    lease.data = recordData(core, record, lease.extras);
   }
 }
 

@@ -44,6 +44,7 @@ export class RecordLease implements Lease, HandOut {
   data: unknown = undefined;
   /** @internal */ record = 0;
   /** @internal */ sequence = 0;
+  /** @internal */ givenMs = 0;
   /** @internal */ turnBefore = 0;
   /** @internal */ readyAtBefore = 0;
   /** @internal */ readyAtSet = 0;

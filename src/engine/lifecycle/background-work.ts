@@ -63,6 +63,14 @@ export class BackgroundWork {
     return Math.min(tidyAt, this.seeds.dueAt(core, nowMs));
   }
 
+  /** Whether `dueAt` is Infinity, as it mostly is. */
+  isResting(core: Core): boolean {
+    const { seeds } = this;
+    if (isSweeping(core) || seeds.isSeeding || seeds.nextAt !== Number.POSITIVE_INFINITY)
+      return false;
+    return !seenIsBusy(core.seen) && !isSpillDue(core);
+  }
+
   /** The earlier of a time and that of the next seeds; undefined: neither is known. */
   before(dueMs: number | undefined): number | undefined {
     const atMs = Math.min(dueMs ?? Number.POSITIVE_INFINITY, this.seeds.nextAt);

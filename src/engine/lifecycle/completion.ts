@@ -41,6 +41,11 @@ export class Completion {
     this.#with = sources;
   }
 
+  /** Whether there is work, and `update` has seen it. */
+  isAtWork({ counters }: Core): boolean {
+    return !this.#isIdle && (counters.pending > 0 || counters.leased > 0);
+  }
+
   /** Tells idle and finished, once each. `sources`: how many are being pushed from. */
   update(core: Core, sources: number, nowMs: number): void {
     const { events, seeds } = this.#with;

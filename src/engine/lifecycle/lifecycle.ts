@@ -27,27 +27,7 @@ import type { IntakeContext } from "../intake/intake-context.ts";
 import type { Settings } from "../options/normalize-options.ts";
 import type { Runtime } from "../runtime.ts";
 import type { FrontierStatus, Lease } from "../types/frontier-types.ts";
-
-interface Waiter {
-  readonly max: number;
-  readonly resolve: (leases: Lease[]) => void;
-  readonly reject: (cause: unknown) => void;
-  /** Takes its time-out and signal away. */
-  readonly release: () => void;
-}
-
-/** Somebody with more to push than fits. */
-interface Room {
-  readonly resolve: () => void;
-  /** Whether trying again makes sense. */
-  readonly isMet: (core: Core) => boolean;
-}
-
-/** What a waiter asked for. */
-interface Asked extends Pick<Waiter, "max" | "resolve" | "reject"> {
-  readonly timeoutMs: number | undefined;
-  readonly signal: AbortSignal | undefined;
-}
+import { type Asked, freedOf, type LeaseSource, type Room, type Waiter } from "./waiters.ts";
 
 export class Lifecycle {
   readonly settings: Settings;
@@ -67,7 +47,7 @@ export class Lifecycle {
   #runtime: Runtime | undefined;
   /** What it was before it was shut. */
   #shut: { readonly runtime: Runtime; readonly status: FrontierStatus } | undefined;
-  #take: ((core: Core, max: number, nowMs: SteppedMs) => Lease[]) | undefined;
+  #leases: LeaseSource | undefined;
   readonly #waiters: Waiter[] = [];
   readonly #rooms: Room[] = [];
   readonly #drains: Array<() => void> = [];
@@ -95,9 +75,9 @@ export class Lifecycle {
     this.#channels = new CallChannels(settings.name);
   }
 
-  start(runtime: Runtime, take: (core: Core, max: number, nowMs: SteppedMs) => Lease[]): void {
+  start(runtime: Runtime, leases: LeaseSource): void {
     this.#runtime = runtime;
-    this.#take = take;
+    this.#leases = leases;
     this.#become("running");
     this.background.begin(runtime.core, this.startedAt);
     this.end(this.startedAt);
@@ -149,8 +129,8 @@ export class Lifecycle {
     const nowMs = this.clock.now();
     const runtime = this.#runtime;
     if (runtime === undefined) return { core: undefined, nowMs };
-    if (this.isAsking) throw frontierAsking();
-    this.#resetBreaker(nowMs);
+    if (runtime.intake.isBusy || runtime.core.isAsking) throw frontierAsking();
+    if (this.#breaker.untilMs !== undefined) this.#resetBreaker(nowMs);
     if (isOverdue(runtime.core, nowMs)) {
       step(runtime.core, nowMs);
       runtime.core.log?.end(); // a group of its own: the call may be refused, or cut off, behind it
@@ -171,6 +151,19 @@ export class Lifecycle {
     const leases = this.#pollAt(core, max, nowMs);
     this.end(nowMs);
     return leases;
+  }
+
+  /** The next lease for a caller who does not wait; for `leaseMs`, where that is given. */
+  pollOne(leaseMs?: number): Lease | undefined {
+    const { core, nowMs } = this.begin();
+    if (core === undefined) return undefined;
+    let lease: Lease | undefined;
+    if (this.status === "running") {
+      lease = this.#leases?.takeOne(core, step(core, nowMs), leaseMs ?? core.limits.leaseMs);
+      this.#noteTaken(lease !== undefined, nowMs);
+    }
+    this.end(nowMs);
+    return lease;
   }
 
   /** Leases for a caller who waits; [] when finished, closed or timed out. */
@@ -222,7 +215,7 @@ export class Lifecycle {
   end(nowMs: number): void {
     if (this.isAsking) return; // the call that asks the user's function ends it
     if (this.#isSettling) this.#isUnsettled = true;
-    else this.#settleAll(nowMs);
+    else if (!this.#isQuiet()) this.#settleAll(nowMs);
     const core = this.#runtime?.core;
     try {
       core?.log?.end();
@@ -313,13 +306,15 @@ export class Lifecycle {
 
   #pollAt(core: Core, max: number, nowMs: number): Lease[] {
     if (this.status !== "running") return [];
-    const leases = this.#take?.(core, max, step(core, nowMs)) ?? [];
-    if (leases.length > 0 || max === 0) this.#isEmpty = false;
-    else if (!this.#isEmpty) {
-      this.#isEmpty = true;
-      this.events.emit("empty", { atMs: nowMs });
-    }
+    const leases = this.#leases?.take(core, max, step(core, nowMs)) ?? [];
+    this.#noteTaken(leases.length > 0 || max === 0, nowMs);
     return leases;
+  }
+
+  #noteTaken(isTaken: boolean, nowMs: number): void {
+    if (this.#isEmpty !== isTaken) return;
+    this.#isEmpty = !isTaken;
+    if (!isTaken) this.events.emit("empty", { atMs: nowMs });
   }
 
   /** The breaker's pause ends by the clock. */
@@ -357,6 +352,16 @@ export class Lifecycle {
     const waiter: Waiter = { max, resolve, reject, release };
     this.#waiters.push(waiter);
     this.end(this.clock.now());
+  }
+
+  /** Whether the end of a call has nothing to see to: nobody waits or listens to the clock, no edge is near, no timer armed. */
+  #isQuiet(): boolean {
+    const core = this.#runtime?.core;
+    if (core === undefined) return true;
+    if (this.#isEmpty || this.events.isClocked || this.#timerAt !== Number.POSITIVE_INFINITY)
+      return false;
+    if (this.#waiters.length + this.#rooms.length + this.#drains.length > 0) return false;
+    return this.#completion.isAtWork(core) && this.background.isResting(core);
   }
 
   /** Settles until nothing changes any more: onIdle may have pushed, paused or closed meanwhile. */
@@ -489,9 +494,4 @@ export class Lifecycle {
     this.#cancelTimer = undefined;
     this.#timerAt = Number.POSITIVE_INFINITY;
   }
-}
-
-/** Records that have gone: what gives memory back. */
-function freedOf({ counters }: Core): number {
-  return counters.done + counters.removed + counters.forgotten;
 }

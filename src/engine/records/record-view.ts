@@ -10,6 +10,8 @@ import {
   RECORD_RESTING,
   RECORD_WAITING,
   blobBytes,
+  blobLength,
+  blobStart,
   parentFingerprint,
   recordAttempt,
   recordBlob,
@@ -20,7 +22,7 @@ import {
   recordPriority,
 } from "../../structures/records/record.ts";
 import { recordUrl } from "../../structures/records/kernel-scratch.ts";
-import { type Extras, NO_EXTRAS, unpackExtras } from "../intake/request-extras.ts";
+import { type Extras, NO_EXTRAS, readTexts, unpackExtras } from "../intake/request-extras.ts";
 import type { RequestView } from "../types/frontier-types.ts";
 
 export const STATES: Record<number, RecordState> = {
@@ -35,8 +37,10 @@ export const STATES: Record<number, RecordState> = {
 export function recordExtras(core: Core, record: number): Extras {
   const blob = recordBlob(core.store, record);
   if (blob === 0) return NO_EXTRAS;
-  const bytes = blobBytes(core.store, blob);
-  return bytes.length === 0 ? NO_EXTRAS : unpackExtras(bytes);
+  const size = blobLength(core.store, blob);
+  if (size === 0) return NO_EXTRAS;
+  const texts = readTexts(core.store.region.views.buffer, blobStart(blob), size);
+  return texts ?? unpackExtras(blobBytes(core.store, blob));
 }
 
 /** The politeness key that a record's request named itself. */

@@ -50,7 +50,7 @@ import { scratchTouch } from "../../structures/records/kernel-scratch.ts";
 import { type Store, word } from "../../structures/store.ts";
 import { timelineHolds, timelineRemove } from "../../structures/ordering/timeline.ts";
 import { type Core, ruleFlags, type RuleState, type SteppedMs } from "../core.ts";
-import { countLate, finish, isLive } from "./leases.ts";
+import { countLate, finish, isLive, leaseNext } from "./leases.ts";
 import type { HandOut } from "../scheduling/hand-out.ts";
 import { countLeaseTime } from "./lease-times.ts";
 import { holdRoom, leasesThatFit, releaseHeldRoom } from "../records/memory-reserve.ts";
@@ -103,6 +103,21 @@ export function leaseMany<T extends HandOut>(
   return made;
 }
 
+/** Leases the next record for `leaseMs`, by the kernel where it is plain. Throws as `leaseNext`. @hot */
+export function leaseOne(core: Core, nowMs: SteppedMs, out: HandOut, leaseMs: number): boolean {
+  const isPlain = !core.sink.wants.leased && isPlainCore(core);
+  if (
+    !isPlain ||
+    core.counters.leased >= core.limits.maxLeases ||
+    !leasePlain(core, nowMs, 1, leaseMs)
+  )
+    return leaseNext(core, nowMs, out, leaseMs);
+  out.record = leasedAt(core.scratch, 0);
+  out.sequence = core.leaseSequence;
+  out.givenMs = leaseMs;
+  return true;
+}
+
 /** The turns that the hosts of lone records had. */
 const turnsBefore = new Float64Array(LONES_MAX);
 
@@ -110,15 +125,21 @@ const turnsBefore = new Float64Array(LONES_MAX);
 function handOutAt<T extends HandOut>(core: Core, lease: T, index: number, before: number): T {
   lease.record = leasedAt(core.scratch, index);
   lease.sequence = before + index + 1;
+  lease.givenMs = core.limits.leaseMs;
   return lease;
 }
 
 /** Leases the next plain records; how many. Their handles are at `leasedAt`; the last sequence is the core's. @hot */
-function leasePlain(core: Core, nowMs: SteppedMs, most: number): number {
-  const { deadlines, leaseSequence, limits, scratch, shares, sole, store } = core;
+function leasePlain(
+  core: Core,
+  nowMs: SteppedMs,
+  most: number,
+  leaseMs = core.limits.leaseMs,
+): number {
+  const { deadlines, leaseSequence, scratch, shares, sole, store } = core;
   const room = leasesThatFit(core, most);
   if (room === 0) return 0;
-  const deadlineMs = nowMs + limits.leaseMs;
+  const deadlineMs = nowMs + leaseMs;
   if (sole === undefined) return leaseByTurns(core, deadlineMs, room);
   const lane = ranksBest(store.arena, word(store, sole.handle, RULE_QUEUE_RANKS_WORD));
   if (lane === 0) return 0;
@@ -270,7 +291,7 @@ function collectEnd(core: Core, index: number, lease: HandOut, nowMs: number): b
   if (!timelineHolds(deadlines, record, lease.sequence, nowMs)) return false;
   const isMore = (recordFlags(store, record) & (RECORD_FLAG_BLOB | RECORD_FLAG_VOLATILE)) !== 0;
   if (isMore || !isPlainVisit(core, recordQueue(store, record))) return false;
-  countLeaseTime(core, record, nowMs);
+  countLeaseTime(core, lease, nowMs);
   timelineRemove(deadlines, record);
   noteEnd(scratch, index, record);
   return true;

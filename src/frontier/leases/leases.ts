@@ -53,7 +53,7 @@ import {
 } from "../politeness/politeness.ts";
 import { hasRoom, hasSpare, needRoom } from "../records/memory-reserve.ts";
 import type { HandOut } from "../scheduling/hand-out.ts";
-import { addExtension, countLeaseTime, dropExtension } from "./lease-times.ts";
+import { countLeaseTime } from "./lease-times.ts";
 import {
   cancelVisit,
   endVisit,
@@ -116,16 +116,26 @@ export function isOverdue({ deadlines, resting, waiting }: Core, nowMs: number):
 }
 
 /** Leases the next record. Throws MEMORY_FULL, and DISK_*, with nothing changed. @hot */
-export function leaseNext(core: Core, nowMs: SteppedMs, out: HandOut): boolean {
+export function leaseNext(
+  core: Core,
+  nowMs: SteppedMs,
+  out: HandOut,
+  leaseMs = core.limits.leaseMs,
+): boolean {
   if (core.counters.leased >= core.limits.maxLeases) return false;
   if (!hasSpare(core)) {
     if (hasStanding(core)) throw memoryFull();
     return false;
   }
   if (!handOut(core, nowMs, out)) return false;
-  leaseRecord(core, out.record, nowMs + core.limits.leaseMs, out.sequence);
-  if (core.log !== undefined) logClock(core, out.record);
+  leaseFor(core, out, leaseMs, nowMs);
   return true;
+}
+
+function leaseFor(core: Core, out: HandOut, leaseMs: number, nowMs: number): void {
+  out.givenMs = leaseMs;
+  leaseRecord(core, out.record, nowMs + leaseMs, out.sequence);
+  if (core.log !== undefined) logClock(core, out.record);
 }
 
 /**
@@ -142,10 +152,7 @@ export function leaseChosen(
   if (!hasSpare(core)) throw memoryFull();
   const isFound = host === 0 ? handOut(core, nowMs, out) : handOutOfHost(core, host, nowMs, out);
   if (!isFound) return false;
-  leaseRecord(core, out.record, nowMs + leaseMs, out.sequence);
-  if (leaseMs !== core.limits.leaseMs)
-    addExtension(core, out.sequence, leaseMs - core.limits.leaseMs);
-  if (core.log !== undefined) logClock(core, out.record);
+  leaseFor(core, out, leaseMs, nowMs);
   return true;
 }
 
@@ -170,7 +177,7 @@ export function finish(
 ): void {
   const host = readyVisit(core, lease.record, isBadStatus(outcome?.status));
   needRoom(core);
-  countLeaseTime(core, lease.record, nowMs);
+  countLeaseTime(core, lease, nowMs);
   learnOutcome(core, host, lease.record, outcome, nowMs);
   endVisit(core, lease.record, nowMs);
   finishRecord(core, lease.record, againAt(core, lease.record, outcome?.changed, nowMs));
@@ -202,7 +209,7 @@ export function retry(
   const { policy } = ruleOf(core, record);
   const host = readyVisit(core, record, true);
   needRoom(core);
-  countLeaseTime(core, record, nowMs);
+  countLeaseTime(core, lease, nowMs);
   endOf(core, record, request.outcome, nowMs);
   const attempt = recordAttempt(store, record);
   if (attempt >= maxAttempts(core, record)) {
@@ -238,7 +245,7 @@ export function fail(
   const isFailure = !isAnswer(result.outcome?.status);
   const host = readyVisit(core, lease.record, isFailure);
   needRoom(core);
-  countLeaseTime(core, lease.record, nowMs);
+  countLeaseTime(core, lease, nowMs);
   endOf(core, lease.record, result.outcome, nowMs);
   failRecord(core, lease.record, reason);
   countVisit(core, host, policy, isFailure, nowMs);
@@ -248,7 +255,7 @@ export function fail(
 function failUnvisited(core: Core, lease: HandOut, reason: string, nowMs: number): void {
   const host = hostOf(core, lease.record);
   needRoom(core);
-  countLeaseTime(core, lease.record, nowMs);
+  countLeaseTime(core, lease, nowMs);
   failRecord(core, lease.record, reason);
   cancelVisit(core, host, lease, nowMs);
   if (core.orphans.length > 0) rematchOrphans(core, nowMs);
@@ -264,7 +271,6 @@ export function release(core: Core, lease: HandOut, nowMs: number): void {
 function giveBack(core: Core, lease: HandOut, nowMs: number): void {
   const { record } = lease;
   const host = hostOf(core, record);
-  dropExtension(core, record);
   if (isOverDelivered(core, record)) {
     setRecordAttempt(core.store, record, recordAttempt(core.store, record) - 1); // not made
     failRecord(core, record, "deliveries");
@@ -278,7 +284,7 @@ export function extend(core: Core, lease: HandOut, ms: number): number {
   needRoom(core);
   const deadlineMs = timelineKeyOf(core.deadlines, lease.record) + ms;
   timelineUpdate(core.deadlines, lease.record, deadlineMs, lease.sequence);
-  addExtension(core, lease.sequence, ms);
+  lease.givenMs += ms;
   return deadlineMs;
 }
 
@@ -303,7 +309,6 @@ function expireAll(core: Core, nowMs: number): void {
 /** A deadline passed: an attempt is gone, the place is kept. The host is not to blame. */
 function expire(core: Core, record: number, nowMs: number): void {
   const { store } = core;
-  dropExtension(core, record);
   endVisit(core, record, nowMs, timelineKeyOf(core.deadlines, record));
   const attempt = recordAttempt(store, record);
   const isLast = attempt >= maxAttempts(core, record);

@@ -12,6 +12,8 @@ export interface HandOut {
   record: number;
   /** Sequence of this hand-out: the lease's fence and the host's turn. */
   sequence: number;
+  /** How long it may be out, what `extend` added included. */
+  givenMs: number;
   turnBefore: number;
   readyAtBefore: number;
   readyAtSet: number;

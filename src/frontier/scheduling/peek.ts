@@ -32,6 +32,13 @@ export function peekRecords(core: Core, max: number, nowMs: SteppedMs): number[]
 }
 
 function emptyHandOut(): HandOut {
-  const numbers = { record: 0, sequence: 0, turnBefore: 0, readyAtBefore: 0, readyAtSet: 0 };
+  const numbers = {
+    record: 0,
+    sequence: 0,
+    givenMs: 0,
+    turnBefore: 0,
+    readyAtBefore: 0,
+    readyAtSet: 0,
+  };
   return { ...numbers, holds: undefined };
 }

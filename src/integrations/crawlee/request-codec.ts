@@ -84,7 +84,11 @@ export function isOwnData(data: unknown): data is Packed {
 /** The request of Crawlee's that a record stands for. Fields that are as in a new request are left out. */
 export function decodeRequest(visited: string, data: unknown, id?: string): StoredRequest {
   if (!isOwnData(data)) return foreignRequest(visited, data);
-  const [key, own, rest, bytes] = typeof data === "string" ? ([data || null] as const) : data;
+  if (typeof data === "string") {
+    const uniqueKey = data || visited;
+    return { id: id ?? requestId(uniqueKey), url: visited, uniqueKey };
+  }
+  const [key, own, rest, bytes] = data;
   const uniqueKey = key ?? visited;
   const url = own ?? visited;
   const request: StoredRequest = { id: id ?? requestId(uniqueKey), url, uniqueKey };

@@ -10,6 +10,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { RequestClass } from "./crawlee-packages.ts";
 import type { CrawleeRequest, StoredRequest } from "./crawlee-types.ts";
+import { wholeRequest } from "./request-codec.ts";
 
 /** Makes a request of Crawlee's of what was stored. */
 export type MakeRequest = (stored: StoredRequest) => CrawleeRequest;
@@ -25,8 +26,10 @@ const KNOWN = new Set([
   ...["errorMessages", "headers", "userData", "handledAt"],
 ]);
 
-/** How requests of a class of version 3 are made fastest. */
+/** How requests of a class are made fastest. */
 export function requestMaker(Request: RequestClass): MakeRequest {
+  const { fromSchema } = Request;
+  if (fromSchema !== undefined) return (stored) => fromSchema.call(Request, wholeRequest(stored));
   const construct: MakeRequest = ({ id, ...options }) =>
     Object.assign(new Request(options as never), { id });
   const assemble = assemblerOf(Request);
@@ -52,17 +55,23 @@ function assemblerOf(Request: RequestClass): MakeRequest {
     this.errorMessages = stored.errorMessages ?? [];
     this.headers = stored.headers ?? {};
     const userData = (stored.userData ?? {}) as UserData;
+    hide(userData, userData.__crawlee ?? {});
     Object.defineProperty(this, "_userData", {
-      value: { __crawlee: {}, ...userData },
+      value: userData,
       writable: true,
       configurable: true,
     });
     Object.defineProperty(this, "userData", USER_DATA);
     this.handledAt = stored.handledAt;
-    this.userData = userData;
   }
   Assembled.prototype = Request.prototype;
-  return (stored) => Reflect.construct(Assembled, [stored]) as CrawleeRequest;
+  const Made = Assembled as unknown as new (stored: StoredRequest) => CrawleeRequest;
+  return (stored) => new Made(stored);
+}
+
+function hide(data: UserData, internals: object | undefined): void {
+  Object.defineProperty(data, "__crawlee", { value: internals, enumerable: false, writable: true });
+  Object.defineProperty(data, "toJSON", AS_JSON);
 }
 
 /** `userData` of a request: its data, whose `__crawlee` is hidden from loops and shown in JSON. */
@@ -71,10 +80,7 @@ const USER_DATA: PropertyDescriptor & ThisType<WithUserData> = {
     return this._userData;
   },
   set(data: UserData) {
-    const { __crawlee } = this._userData;
-    const hidden = { enumerable: false, writable: true };
-    Object.defineProperty(data, "__crawlee", { value: __crawlee, ...hidden });
-    Object.defineProperty(data, "toJSON", { value: userDataAsJson, ...hidden });
+    hide(data, this._userData.__crawlee);
     this._userData = data;
   },
   enumerable: true,
@@ -85,6 +91,8 @@ function userDataAsJson(this: UserData): UserData {
   const { __crawlee = {} } = this;
   return Object.keys(__crawlee).length > 0 ? { ...this, __crawlee } : this;
 }
+
+const AS_JSON = { value: userDataAsJson, enumerable: false, writable: true };
 
 /** What the trial makes in both ways: each call anew, since a constructor may change what it is given. */
 const SAMPLES: ReadonlyArray<() => StoredRequest> = [

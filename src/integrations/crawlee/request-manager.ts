@@ -47,7 +47,6 @@ import {
   priorityOfUserData,
   RequestStore,
 } from "./request-store.ts";
-import { wholeRequest } from "./request-codec.ts";
 import { type MakeRequest, requestMaker } from "./request-instances.ts";
 import { readSources } from "./request-sources.ts";
 
@@ -94,6 +93,8 @@ export class FrontierRequestManager {
   #isOwner = false;
   #batches = 0;
   #fault: unknown;
+  #textMs: number | undefined;
+  #text = "";
   /** On a frontier elsewhere: the counts as they were last seen. */
   #counts: QueueCounts = { totalRequestCount: 0, handledRequestCount: 0, pendingRequestCount: 0 };
 
@@ -244,9 +245,7 @@ export class FrontierRequestManager {
   }
 
   #instance(stored: StoredRequest): CrawleeRequest {
-    const Request = this.#requestClass();
-    if (Request.fromSchema !== undefined) return Request.fromSchema(wholeRequest(stored));
-    this.#make ??= requestMaker(Request);
+    this.#make ??= requestMaker(this.#requestClass());
     return this.#make(stored);
   }
 
@@ -260,13 +259,20 @@ export class FrontierRequestManager {
 
   /** Ends a request for good. Resolves with null where its time was over and another process has it by now: nothing was changed. */
   async markRequestHandled(request: CrawleeRequest): Promise<OperationInfo | null> {
-    request.handledAt ??= dateOf(this.#clock.now()).toISOString();
+    request.handledAt ??= this.#timeText(this.#clock.now());
     const finished = this.#store.finish(request);
     const info = isLater(finished) ? await finished : finished;
     if (info === undefined) return null;
     if (!info.wasAlreadyHandled) this.#counts.handledRequestCount += 1;
     this.#throttle.served(request.url);
     return info;
+  }
+
+  /** As text; many requests end within one millisecond. */
+  #timeText(nowMs: number): string {
+    if (nowMs !== this.#textMs) this.#text = dateOf(nowMs).toISOString();
+    this.#textMs = nowMs;
+    return this.#text;
   }
 
   /** Returns a request for another attempt, with its fields as they are now. After a 429 its host rests first. */

@@ -24,7 +24,7 @@ import type {
   Report,
   RequestInput,
 } from "../../index.ts";
-import { hasDue, liveCount } from "../../engine/api/work-left.ts";
+import { hasDue, leaseKey, liveCount, pollFor } from "../../engine/api/work-left.ts";
 import { type Clock, dateOf } from "../../base/clock.ts";
 import { FrontierError, type FrontierErrorCode, misuse } from "../../base/errors.ts";
 import type {
@@ -158,40 +158,55 @@ export class RequestStore {
   async fetchMany(max: number, lockMs?: number): Promise<StoredRequest[]> {
     const polled = this.frontier.pollMany(max);
     const leases = isLater(polled) ? await polled : polled;
-    return Array.from<AnyLease, StoredRequest>(leases, (lease) => this.#begin(lease, lockMs));
+    return Array.from<AnyLease, StoredRequest>(leases, (lease) => this.#lock(lease, lockMs));
   }
 
   /** The next request, locked for at least `lockMs`; undefined: none is due. At once where the frontier answers at once. */
-  fetch(lockMs?: number): Soon<StoredRequest | undefined> {
+  fetch(lockMs = 0): Soon<StoredRequest | undefined> {
+    const lease = pollFor(this.frontier, lockMs);
+    if (lease !== null) return lease && this.#begin(lease);
     return whenKnown<AnyLease | undefined, StoredRequest | undefined>(
       this.frontier.poll(),
-      (lease) => (lease === undefined ? undefined : this.#begin(lease, lockMs)),
+      (later) => later && this.#lock(later, lockMs),
     );
   }
 
-  #begin(lease: AnyLease, lockMs: number | undefined): StoredRequest {
-    const request = decodeRequest(lease.url, lease.data);
+  #begin(lease: AnyLease): StoredRequest {
+    const request = decodeRequest(lease.url, lease.data, leaseKey(lease));
     this.#inProgress.set(request.id, lease);
-    const missingMs = this.#options.clock.now() + (lockMs ?? 0) - lease.deadlineMs;
-    if (missingMs > 0) ignoreLater(lease.extend(missingMs));
     return request;
+  }
+
+  #lock(lease: AnyLease, lockMs = 0): StoredRequest {
+    const missingMs = this.#options.clock.now() + lockMs - lease.deadlineMs;
+    if (missingMs > 0) ignoreLater(lease.extend(missingMs));
+    return this.#begin(lease);
   }
 
   /** Makes a request handled. Undefined: another process has it, and nothing was changed. */
   finish(request: CrawleeRequest): Soon<OperationInfo | undefined> {
     const id = request.id ?? requestId(request.uniqueKey);
     const lease = this.#inProgress.get(id);
-    const info = infoOf(id, request.uniqueKey, lease);
     if (lease === undefined) {
       checkId(request, id);
-      return this.#putHandled(request, info, false);
+      return this.#putHandled(request, infoOf(id, request.uniqueKey, lease), false);
     }
-    return whenKnown<{ late: boolean }, OperationInfo | undefined>(lease.done(), ({ late }) => {
-      this.#inProgress.delete(id);
-      if (!late && !this.#options.keepHandled) return info;
-      if (!isOwnData(lease.data)) return late ? undefined : info;
-      return this.#putHandled(request, info, !late);
-    });
+    const ended = lease.done();
+    if (isLater(ended)) return ended.then(({ late }) => this.#ended(request, id, lease, late));
+    return this.#ended(request, id, lease, ended.late);
+  }
+
+  #ended(
+    request: CrawleeRequest,
+    id: string,
+    lease: AnyLease,
+    isLate: boolean,
+  ): Soon<OperationInfo | undefined> {
+    this.#inProgress.delete(id);
+    const info = infoOf(id, request.uniqueKey, lease);
+    if (!isLate && !this.#options.keepHandled) return info;
+    if (!isOwnData(lease.data)) return isLate ? undefined : info;
+    return this.#putHandled(request, info, !isLate);
   }
 
   async #putHandled(
@@ -290,7 +305,6 @@ export class RequestStore {
 
   /** Whether `fetch` would return nothing now. */
   isEmpty(): Soon<boolean> {
-    if (liveCount(this.frontier) === 0) return true;
     const isDue = hasDue(this.frontier);
     if (isDue !== undefined) return !isDue;
     return whenKnown<ArrayLike<unknown>, boolean>(
@@ -378,9 +392,9 @@ function fresh(id: string, uniqueKey: string): Added {
   return { requestId: id, uniqueKey, wasAlreadyPresent: false, wasAlreadyHandled: false };
 }
 
-function infoOf(id: string, uniqueKey: string, lease: AnyLease | undefined): OperationInfo {
+function infoOf(requestId: string, uniqueKey: string, lease: AnyLease | undefined): OperationInfo {
   const forefront = lease !== undefined && lease.priority >= FOREFRONT;
-  return { ...fresh(id, uniqueKey), wasAlreadyPresent: true, forefront };
+  return { requestId, uniqueKey, wasAlreadyPresent: true, wasAlreadyHandled: false, forefront };
 }
 
 /** Throws for a request under another one's id, or one that was never in a queue: it would be a new one. */

@@ -392,9 +392,17 @@ export function setBlobPeriod(store: Store, blob: number, code: number): void {
 
 /** A copy of the bytes: they outlive the record. */
 export function blobBytes(store: Store, blob: number): Uint8Array {
-  const { u32, u8 } = store.region.views;
-  const start = blob * 8 + BLOB_HEAD_BYTES;
-  return u8.slice(start, start + (u32[blob * 2] as number));
+  const start = blobStart(blob);
+  return store.region.views.u8.slice(start, start + blobLength(store, blob));
+}
+
+/** Where the bytes stand in memory. */
+export function blobStart(blob: number): number {
+  return blob * 8 + BLOB_HEAD_BYTES;
+}
+
+export function blobLength({ region }: Store, blob: number): number {
+  return region.views.u32[blob * 2] as number;
 }
 
 /** Keeps a parent's fingerprint with one reference, the maker's own. */

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { hasDue, liveCount } from "../../../../src/engine/api/work-left.ts";
-import { type Frontier, openFrontier } from "../../../../src/index.ts";
+import { hasDue, leaseKey, liveCount, pollFor } from "../../../../src/engine/api/work-left.ts";
+import { createVirtualClock, type Frontier, openFrontier } from "../../../../src/index.ts";
 import { runDuel } from "../../../support/duel.ts";
 import { engine } from "../../../support/engine.ts";
 import type { SyncFrontier } from "../../../support/frontier-surface.ts";
@@ -65,5 +65,46 @@ describe("what is left", () => {
   it("is not known of a frontier elsewhere", () => {
     expect(hasDue({} as Frontier)).toBe(undefined);
     expect(liveCount({} as Frontier)).toBe(undefined);
+  });
+});
+
+describe("a lease for a time of its own", () => {
+  it("lasts that long, and never less than the frontier's own leases", async () => {
+    const clock = createVirtualClock(1_000);
+    const frontier = await openFrontier({ clock, leaseMs: 500 });
+    frontier.pushMany(["http://a.test/", "http://b.test/", "http://c.test/"]);
+    expect(pollFor(frontier, 9_000)?.deadlineMs).toBe(10_000);
+    expect(pollFor(frontier, 100)?.deadlineMs).toBe(1_500);
+    expect(frontier.poll()?.deadlineMs, "the frontier's own stays as it was").toBe(1_500);
+    expect(pollFor(frontier, 9_000), "nothing is left").toBeUndefined();
+    clock.advance(500);
+    expect(frontier.report().leased, "the longer one is out").toBe(1);
+    await frontier.close();
+  });
+
+  it("counts from the hand-out in the report, extended or not", async () => {
+    const clock = createVirtualClock(1_000);
+    const frontier = await openFrontier({ clock, leaseMs: 500 });
+    frontier.push("http://a.test/");
+    const lease = pollFor(frontier, 9_000);
+    lease?.extend(2_000);
+    clock.advance(64);
+    lease?.done();
+    const { max, count } = frontier.report().latency.leases;
+    expect({ max, count }).toEqual({ max: 64, count: 1 });
+    await frontier.close();
+  });
+
+  it("has the key that its request named", async () => {
+    const frontier = await openFrontier();
+    frontier.pushMany([
+      { url: "http://a.test/", key: "own" },
+      { url: "http://b.test/", key: "länger als dreißig Zeichen, und mehr", data: { deep: [1] } },
+      "http://c.test/",
+    ]);
+    const keys = frontier.pollMany(3).map(leaseKey);
+    expect(keys).toEqual(["own", "länger als dreißig Zeichen, und mehr", undefined]);
+    expect(leaseKey({ extras: { k: "of elsewhere" } })).toBeUndefined();
+    await frontier.close();
   });
 });

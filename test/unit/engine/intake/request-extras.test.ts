@@ -1,0 +1,40 @@
+import { describe, expect, test } from "vitest";
+import {
+  type Extras,
+  packExtras,
+  readTexts,
+  unpackExtras,
+} from "../../../../src/engine/intake/request-extras.ts";
+
+function read(extras: Extras): Extras | undefined {
+  const packed = packExtras(extras);
+  // Where they stand in memory there is something before and after them.
+  const memory = Buffer.concat([Buffer.from([0xa1, 0x6b]), packed, Buffer.from([0xa1, 0x64])]);
+  return readTexts(memory, 2, packed.length);
+}
+
+describe("texts are read where they stand", () => {
+  const short: Extras[] = [
+    { k: "abcdefghijklmno", d: "" },
+    { d: "data", k: "key" },
+    { d: "x".repeat(31) },
+    { k: "" },
+  ];
+  test.each(short)("as unpackExtras does: %o", (extras) => {
+    expect(read(extras)).toEqual(unpackExtras(packExtras(extras)));
+  });
+
+  const others: Extras[] = [
+    { k: "x".repeat(32) },
+    { k: "é" },
+    { k: "\u{1f600}", d: "" },
+    { d: "\ud800" },
+    { d: 1 },
+    { d: ["a"] },
+    { k: "key", m: "POST" },
+    { h: { accept: "*/*" } },
+  ];
+  test.each(others)("and leaves to it what is something else: %o", (extras) => {
+    expect(read(extras)).toBeUndefined();
+  });
+});
