@@ -97,8 +97,7 @@ function apply(calls: Calls, run: Run): void {
   const startedAt = calls.monotonic();
   const answer = (statuses: Uint8Array): void => {
     countPut(calls, run, statuses);
-    for (const { source, messages, start } of run.parts)
-      source.answered(messages, statuses, start);
+    for (const { source, messages, start } of run.parts) source.answered(messages, statuses, start);
     calls.metrics.countRun(calls.monotonic() - startedAt);
   };
   const statuses = run.crawlID === undefined ? sorted(calls, run) : statusesOf(calls, run);
