@@ -73,6 +73,24 @@ describe("streams", () => {
     expect(acks.every(({ status }) => status === "OK")).toBe(true);
   });
 
+  it("get their own answers, in their own order, when many of them send at the same time", async () => {
+    const client = connect((await serving()).port);
+    const streams = Array.from({ length: 12 }, (_, at) =>
+      Array.from({ length: sized(600, 120) }, (_, n) => {
+        // Each third URL is one that the stream has sent before.
+        const url = n % 3 === 2 ? `http://h${at}.com/${n - 1}` : `http://h${at}.com/${n}`;
+        const rest = { ID: `${at}-${n}`, crawlID: `c${at % 2}` };
+        return n % 7 === 6 ? known(`http://k${at}.com/${n}`, 0, rest) : found(url, rest);
+      }),
+    );
+    const acks = await Promise.all(streams.map((all) => client.stream<Ack>("PutURLs", all)));
+    for (const [at, all] of streams.entries()) {
+      const isAgain = (n: number): boolean => n % 3 === 2 && n % 7 !== 6 && (n - 1) % 7 !== 6;
+      const status = (n: number): string => (isAgain(n) ? "SKIPPED" : "OK");
+      expect(acks[at]).toEqual(all.map((_, n) => ({ ID: `${at}-${n}`, status: status(n) })));
+    }
+  });
+
   it("answer each batch with the statuses of its own URLs, however many go in together", async () => {
     const client = connect((await serving()).port);
     const sizes = [0, 1, 300, 2, 1_500, 0, 999, 25, 1, 700];
@@ -168,6 +186,19 @@ describe("a hostile client", () => {
     stream.write(Buffer.from([0x12, 0x7f]));
     expect((await status).code).toBe(grpc.status.INVALID_ARGUMENT);
     expect(answers).toEqual([Buffer.from([0x0a, 0x01, 0x61])]);
+  });
+
+  it.each(["GetURLs", "ListURLs"])("cannot send a second request, or none: %s", async (method) => {
+    const { port } = await serving();
+    const two = rawStream(port, method);
+    const status = ended(two);
+    two.write(Buffer.alloc(0));
+    two.end(Buffer.alloc(0));
+    expect((await status).code).toBe(grpc.status.UNIMPLEMENTED);
+    const none = rawStream(port, method);
+    const other = ended(none);
+    none.end();
+    expect((await other).code).toBe(grpc.status.UNIMPLEMENTED);
   });
 
   it("cannot send more than the bound in one message", async () => {

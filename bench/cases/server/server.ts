@@ -7,7 +7,7 @@
  *
  *   put      PutURLs, one discovered URL a message          batch   PutDiscovered, 100 URLs a message
  *   get      GetURLs of 20 URLs of one queue, closed loop   known   the same URLs by PutURLs, finished
- *   GetURLs at half rate: as many calls again, open loop, at half of the rate that the closed loop had; each is timed from when it was due
+ *   GetURLs at half rate: half as many calls, open loop, at half of the rate that the closed loop had; each is timed from when it was due
  *
  * Each phase runs over a crawl of its own before the clock starts, which is deleted then: a server is warm for all of its life but seconds.
  * Both sides run the same client in this process on the same machine, so that a ratio of 1 means that the frontier costs nothing
@@ -85,12 +85,13 @@ async function setup(side: string, params: Params): Promise<Job> {
       });
       const calls = Math.ceil(Math.min(urls / GET, HOSTS) / streams) * streams;
       const got = await getAll(client, GET_ANY, { calls, streams });
-      if (warmSize(urls) > 0) await wait(QUEUE_DELAY_MS);
-      const half = await getOnTime(client, calls / 2, (2 * got.ns * got.count) / calls);
       const finished = items.map((_, n) => itemBytes(2, urlOf(n)));
       const ends = await timed(urls, async () => {
         known = await onStreams(client, "PutURLs", finished, streams);
       });
+      // What was handed out is finished: its queues may give again.
+      if (warmSize(urls) > 0) await wait(QUEUE_DELAY_MS);
+      const half = await getOnTime(client, calls / 2, (2 * got.ns * got.count) / calls);
       return {
         times: { put, batch, get: got.ns, known: ends },
         facts: { "URLs got": got.count, "URLs got at half rate": half.count },

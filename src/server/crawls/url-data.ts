@@ -17,9 +17,9 @@ export interface UrlData {
 
 const NOTHING: UrlData = { createdAt: 0, metadata: undefined, url: undefined, due: 0 };
 
-/** Scheme, host, and a path and a query of characters that every parser leaves alone. */
+/** Scheme, host, and a path and a query of characters that every parser leaves alone; from ( to ; are digits and ()*+,-./: too. */
 const PLAIN =
-  /^https?:\/\/[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]+\/[\w.~!$&()*+,;=:@/-]*(?:\?[\w.~!$&()*+,;=:@/?%-]*)?$/;
+  /^https?:\/\/[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]+\/[!$&(-;=@-Z_a-z~]*(?:\?[!$%&(-;=?-Z_a-z~]*)?$/;
 
 /** Whether a URL parser returns this text unchanged. May be false where it would. */
 export function isPlainUrl(url: string): boolean {
