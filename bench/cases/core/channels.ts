@@ -30,10 +30,10 @@ export const channels: BenchCase = {
   target: "the interval contains 1 and is no wider than ± 2 %",
   sizes: {
     smoke: [{ urls: 200 }],
-    real: [{ urls: 2_000 }],
+    real: [{ urls: 1_000 }],
     suite: [],
   },
-  rounds: 600,
+  rounds: 200,
   setup,
 };
 
