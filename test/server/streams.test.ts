@@ -73,6 +73,26 @@ describe("streams", () => {
     expect(acks.every(({ status }) => status === "OK")).toBe(true);
   });
 
+  it("get their own answers, in their own order, when many of them send at the same time", async () => {
+    const client = connect((await serving()).port);
+    const isKnown = (n: number): boolean => n % 7 === 6;
+    // Each third URL, others on each stream, is the one before it once more.
+    const isAgain = (at: number, n: number): boolean =>
+      n > 0 && (n + at) % 3 === 2 && !isKnown(n) && !isKnown(n - 1);
+    const streams = Array.from({ length: 12 }, (_, at) =>
+      Array.from({ length: sized(600, 120) }, (_, n) => {
+        const url = `http://h${at}.com/${isAgain(at, n) ? n - 1 : n}`;
+        const rest = { ID: `${at}-${n}`, crawlID: `c${at % 2}` };
+        return isKnown(n) ? known(url, 0, rest) : found(url, rest);
+      }),
+    );
+    const acks = await Promise.all(streams.map((all) => client.stream<Ack>("PutURLs", all)));
+    for (const [at, all] of streams.entries()) {
+      const status = (n: number): string => (isAgain(at, n) ? "SKIPPED" : "OK");
+      expect(acks[at]).toEqual(all.map((_, n) => ({ ID: `${at}-${n}`, status: status(n) })));
+    }
+  });
+
   it("answer each batch with the statuses of its own URLs, however many go in together", async () => {
     const client = connect((await serving()).port);
     const sizes = [0, 1, 300, 2, 1_500, 0, 999, 25, 1, 700];
@@ -168,6 +188,19 @@ describe("a hostile client", () => {
     stream.write(Buffer.from([0x12, 0x7f]));
     expect((await status).code).toBe(grpc.status.INVALID_ARGUMENT);
     expect(answers).toEqual([Buffer.from([0x0a, 0x01, 0x61])]);
+  });
+
+  it.each(["GetURLs", "ListURLs"])("cannot send a second request, or none: %s", async (method) => {
+    const { port } = await serving();
+    const two = rawStream(port, method);
+    const status = ended(two);
+    two.write(Buffer.alloc(0));
+    two.end(Buffer.alloc(0));
+    expect((await status).code).toBe(grpc.status.UNIMPLEMENTED);
+    const none = rawStream(port, method);
+    const other = ended(none);
+    none.end();
+    expect((await other).code).toBe(grpc.status.UNIMPLEMENTED);
   });
 
   it("cannot send more than the bound in one message", async () => {

@@ -1,6 +1,7 @@
 /** The suite `core`: the frontier in memory through its public API (TARGETS §2). */
 import type { BenchCase } from "../../harness/case.ts";
 import { broad } from "./broad.ts";
+import { channels } from "./channels.ts";
 import { coldStart } from "./cold-start.ts";
 import { frontierCase } from "./frontier.ts";
 import { latency } from "./latency.ts";
@@ -10,6 +11,7 @@ import { scaling } from "./scaling.ts";
 import { workloads } from "./workloads.ts";
 
 export const CORE_CASES: readonly BenchCase[] = [
+  channels,
   coldStart,
   frontierCase,
   latency,

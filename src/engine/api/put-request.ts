@@ -35,7 +35,7 @@ import { type IntakeContext, withHook } from "../intake/intake-context.ts";
 import { journalBytesBound, pushList } from "../intake/push-requests.ts";
 import { readRequest, TIME } from "../intake/request-fields.ts";
 import { type Extras, NO_EXTRAS, unpackExtras } from "../intake/request-extras.ts";
-import { admissionOf } from "../intake/split-request.ts";
+import { packInput } from "../intake/split-request.ts";
 import type { Lifecycle } from "../lifecycle/lifecycle.ts";
 import { findIdentity, type Identity } from "../queries/find-identity.ts";
 import { predictVerdict } from "../queries/predict-verdict.ts";
@@ -65,6 +65,8 @@ interface Putting {
   /** What the seen-set holds, a spilled record in memory; 0: unknown. */
   readonly known: number;
   readonly nowMs: number;
+  /** The request's optional part. */
+  readonly packed: Uint8Array | null | undefined;
 }
 
 export function put(
@@ -112,8 +114,11 @@ function putRead(
   const known = isLive ? liveRecord(core, lo, hi) : value;
   if (isLive && recordState(core.store, known) === RECORD_LEASED) return LEASED;
   if (known !== 0) keepKnown(core, request, known, archive?.history(lo, hi)?.extras);
-  const putting = { request, isDone, looked, known, nowMs };
-  if (!holdRoomFor(core, bytesOf(intake, putting))) return refused(VERDICT_FULL_MEMORY);
+  const packed = packInput(request);
+  const putting = { request, isDone, looked, known, nowMs, packed };
+  // What was known is forgotten only when the rest is sure to find room (I2).
+  const bytes = STEPS_BYTES + request.url.length + (packed?.length ?? 0);
+  if (!holdRoomFor(core, bytes)) return refused(VERDICT_FULL_MEMORY);
   try {
     const code = known === 0 ? admitNew(intake, putting) : admitKnown(intake, putting);
     if (code > VERDICT_DEFERRED) return refused(code);
@@ -126,12 +131,6 @@ function putRead(
   } finally {
     releaseHeldRoom(core);
   }
-}
-
-/** Memory for all steps of a put: what was known is forgotten only when the rest is sure to find room (I2). */
-function bytesOf(intake: IntakeContext, { request, looked }: Putting): number {
-  const { blob } = admissionOf(request, looked.rule?.key ?? intake.key, undefined);
-  return STEPS_BYTES + request.url.length + (blob?.length ?? 0);
 }
 
 /** What the request leaves out stays as it was. */
@@ -153,26 +152,28 @@ function keepKnown(
 }
 
 /** An unknown URL is pushed; one without identity can not be put, since it is never known. */
-function admitNew(intake: IntakeContext, { request, isDone, looked, nowMs }: Putting): number {
+function admitNew(intake: IntakeContext, putting: Putting): number {
+  const { request, isDone, looked, nowMs, packed } = putting;
   // Capacity is for what is to be visited.
-  const context = { nowMs, isOutside: !isDone, depth: undefined, parent: 0 };
+  const context = { nowMs, isOutside: !isDone, depth: undefined, parent: 0, packed };
   const isNameless = !looked.hasIdentity && looked.status === BATCH_OK;
   if (isNameless && looked.override !== null && looked.epoch !== null) return CODE_NAMELESS;
   return pushList(intake, [request], context)[0] as number;
 }
 
 /** A known URL is forgotten, and pushed anew: the hook was asked when it came, and its place in the capacity is its own (I2). */
-function admitKnown(intake: IntakeContext, { request, looked, known, nowMs }: Putting): number {
+function admitKnown(intake: IntakeContext, putting: Putting): number {
+  const { request, looked, known, nowMs, packed } = putting;
   const { core } = intake;
   const { lo, hi } = looked;
   const unasked = withHook(intake, undefined);
-  const asked = { looked, known: 0, isDiskShut: false, nowMs };
+  const asked = { looked, known: 0, isDiskShut: false, nowMs, packed };
   const foreseen = predictVerdict(unasked, request, asked);
   if (foreseen > VERDICT_DEFERRED && foreseen !== VERDICT_FULL) return foreseen;
   if (isDiskFull(core)) return VERDICT_FULL_DISK;
   if (!hasReserve(core)) return VERDICT_FULL_MEMORY;
   forgetForPut(core, known, { lo, hi, nowMs });
-  const context = { nowMs, isOutside: false, depth: undefined, parent: 0 };
+  const context = { nowMs, isOutside: false, depth: undefined, parent: 0, packed };
   return pushList(unasked, [request], context)[0] as number;
 }
 

@@ -61,4 +61,6 @@ export interface PushContext {
   readonly hasParents?: boolean;
   /** Redirects behind each of them; undefined: none. */
   readonly redirects?: number;
+  /** The optional part of the one request, packed already. */
+  readonly packed?: Uint8Array | null | undefined;
 }

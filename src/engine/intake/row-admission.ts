@@ -34,11 +34,12 @@ export function admissionOfRow(
   { row, context, rowRules }: RowContext,
 ): Admission {
   const { core, key, rows } = intake;
-  if (rowStatus(rows, row) !== BATCH_OK) return admissionOf(input, key, context.depth);
+  const { depth, packed } = context;
+  if (rowStatus(rows, row) !== BATCH_OK) return admissionOf(input, key, depth, packed);
   const rule = ruleOfRow(core, rowRules, row);
   const override = overrideOf(intake, input, rule.key);
   if (override !== null) hashIdentity(intake, input, { row, policy: rule.key, override });
-  const admission = keyedAdmission(intake, input, { row, rule, override, depth: context.depth });
+  const admission = keyedAdmission(intake, input, { row, rule, override, depth, packed });
   if (context.isAgain === true) admission.dedup = "again";
   if (override === null) return admission;
   const kept = keyToKeep(intake, input, { row, policy: rule.key, override });
@@ -87,10 +88,11 @@ export function keyedAdmission(
     rule: RuleState;
     override: string | undefined | null;
     depth: number | undefined;
+    packed: Uint8Array | null | undefined;
   },
 ): Admission {
-  const { depth, override, row, rule } = asked;
-  const admission = admissionOf(input, rule.key, depth);
+  const { depth, override, packed, row, rule } = asked;
+  const admission = admissionOf(input, rule.key, depth, packed);
   if (override === null) admission.verdict ??= VERDICT_HOOK;
   if (override !== undefined || visited === undefined || !asksDigests(admission, rule)) {
     return admission;

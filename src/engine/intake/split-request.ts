@@ -14,9 +14,9 @@ export function admissionOf(
   input: RequestInput,
   policy: NormalPolicy,
   depth: number | undefined,
+  packed = packInput(input),
 ): Admission {
   const isVolatile = input.volatile ?? false;
-  const packed = packInput(input);
   const isPackable = packed !== null;
   const exempt = isExempt(input.method, policy);
   return {
@@ -39,7 +39,7 @@ export function admissionOf(
 }
 
 /** The optional part with its data; null: the data can not be packed. */
-function packInput(input: RequestInput): Uint8Array | undefined | null {
+export function packInput(input: RequestInput): Uint8Array | undefined | null {
   const found = input.data === undefined ? "plain" : inspectValue(input.data);
   if (found === "stranger") return null;
   try {

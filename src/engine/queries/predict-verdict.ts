@@ -21,21 +21,23 @@ interface Prediction {
   /** The disk refuses what a push would log. */
   readonly isDiskShut: boolean;
   readonly nowMs: number;
+  /** The request's optional part, packed already. */
+  readonly packed?: Uint8Array | null | undefined;
 }
 
 /** The code of the verdict. */
 export function predictVerdict(
   intake: IntakeContext,
   input: RequestInput,
-  { looked, known, isDiskShut, nowMs }: Prediction,
+  { looked, known, isDiskShut, nowMs, packed }: Prediction,
 ): number {
   if (isDiskShut) return VERDICT_FULL_DISK;
   const { rows } = intake;
   const { epoch, override, rule } = looked;
-  const asked = { row: 0, override, depth: undefined };
+  const asked = { row: 0, override, depth: undefined, packed };
   const admission =
     rule === undefined
-      ? admissionOf(input, intake.key, undefined)
+      ? admissionOf(input, intake.key, undefined, packed)
       : keyedAdmission(intake, input, { ...asked, rule });
   const hook =
     intake.accept === undefined || rule === undefined

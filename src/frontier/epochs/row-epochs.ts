@@ -88,10 +88,10 @@ export function enterEpochs(core: Core, intake: BatchAdmission): RowEpochs {
 export function saltRow(core: Core, rows: Rows, row: number, name: string | null): void {
   if (name === FOREVER || name === null) return;
   const { store } = core;
-  const [lo = 0, hi = 0] = epochSalt(core.epochs, name);
+  const salt = epochSalt(core.epochs, name);
   const hash = (hashesOffset(rows) >> 2) + row * 2;
-  setWordAt(store, hash, wordAt(store, hash) ^ lo);
-  setWordAt(store, hash + 1, wordAt(store, hash + 1) ^ hi);
+  setWordAt(store, hash, wordAt(store, hash) ^ (salt[0] as number));
+  setWordAt(store, hash + 1, wordAt(store, hash + 1) ^ (salt[1] as number));
 }
 
 declare const JOINED: unique symbol;

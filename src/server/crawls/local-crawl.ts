@@ -11,7 +11,7 @@
  *   I1  A lease that was not sent goes back to its place.
  *   I2  Counts of queues change with what the frontier answered, never before.
  */
-import type { Frontier, Lease, RequestInput } from "../../index.ts";
+import type { Frontier, Lease, RecordView, RequestInput } from "../../index.ts";
 import { FAILED, OK, SKIPPED } from "../grpc/messages.ts";
 import {
   CHUNK_URLS,
@@ -30,6 +30,7 @@ import {
   closedUntil,
   countUrls,
   createQueueTable,
+  EPOCH_PREFIX,
   isLimitReached,
   type Queue,
   queueFor,
@@ -55,8 +56,6 @@ import {
   reservedOf,
 } from "./reserved-metadata.ts";
 import { isPlainUrl, packData, unpackData } from "./url-data.ts";
-
-const EPOCH_PREFIX = "q:";
 
 export interface LocalCrawlContext {
   readonly frontier: Frontier;
@@ -122,6 +121,7 @@ export class LocalCrawl implements Crawl {
     const statuses = new Uint8Array(urls.length).fill(SKIPPED);
     const requests: RequestInput[] = [];
     const places: number[] = [];
+    const queues: Array<Queue | undefined> = [];
     const keys: string[] = [];
     const createdAt = this.#second;
     for (let index = 0; index < urls.length; index++) {
@@ -131,19 +131,22 @@ export class LocalCrawl implements Crawl {
       const { isWrong, notBefore, priority } = reservedOf(found.metadata);
       if (isWrong) continue;
       const isPlain = isPlainUrl(found.url);
-      const request = requestOf(found.url, key, isPlain);
+      const queue = this.#table.queues.get(key);
+      const request = requestOf(found.url, key, isPlain, queue?.epoch);
       if (priority !== undefined) request.priority = priority;
       if (notBefore !== undefined) request.notBefore = notBefore;
       request.data = packData(found, isPlain, createdAt, 0);
       requests.push(request);
       places.push(index);
+      queues.push(queue);
       keys.push(key);
     }
     const result = this.#context.frontier.pushMany(requests);
     for (let index = 0; index < places.length; index++) {
       const { admitted, status } = result.verdict(index);
       if (admitted) {
-        countUrls(this.#table, queueFor(this.#table, keys[index] as string), 1, 0);
+        const queue = queues[index] ?? queueFor(this.#table, keys[index] as string);
+        countUrls(this.#table, queue, 1, 0);
         statuses[places[index] as number] = OK;
       } else if (status === "full" || status === "closed") {
         statuses[places[index] as number] = FAILED;
@@ -162,29 +165,34 @@ export class LocalCrawl implements Crawl {
     if (key === undefined || reserved.isWrong) return SKIPPED;
     const { frontier } = this.#context;
     const isPlain = isPlainUrl(known.url);
-    const request = requestOf(known.url, key, isPlain);
-    const before = frontier.record(request);
+    const request = requestOf(known.url, key, isPlain, this.#table.queues.get(key)?.epoch);
+    const name = leaseName(key, known.url);
+    const held = this.#leases.get(name);
+    // A hand-out whose time has not passed is the URL's: its record need not be looked up.
+    const isOut = held !== undefined && held.deadlineMs > this.#context.now();
+    const before = isOut ? held : frontier.record(request);
+    const state = isOut ? "leased" : (before as RecordView | undefined)?.state;
     const createdAt = before === undefined ? this.#second : unpackData(before.data).createdAt;
     const { due, dueAt } = dueOf(known, reserved);
-    Object.assign(request, pastPriority(due, this.#began));
+    if (due > 0) Object.assign(request, pastPriority(due, this.#began));
     const data = packData(known, isPlain, createdAt, due);
-    let wasDone = before?.state === "done";
-    const name = leaseName(key, known.url);
-    const lease = before?.state === "leased" ? this.#leases.get(name) : undefined;
+    let wasDone = state === "done";
+    const lease = state === "leased" ? held : undefined;
     if (isOver(reserved, lease, this.#names)) return SKIPPED;
     if (lease !== undefined && reserved.failure !== undefined && due === 0) {
       this.#leases.delete(name);
       return lease.fail(reserved.failure) ? OK : SKIPPED;
     }
-    if (before?.state === "leased") {
+    if (state === "leased") {
       wasDone = lease?.done().late === false;
       this.#leases.delete(name);
+      if (isOut && !wasDone) return this.#knowOne(known); // it was over already
     }
     const { status } = frontier.put(request, dueAt === undefined ? { data } : { data, dueAt });
     const isDone = status === "done" || (wasDone && !isPut(status));
     if (!isPut(status) && before === undefined) return status === "rejected" ? SKIPPED : FAILED;
     const queue = queueFor(this.#table, key);
-    const stood = before === undefined ? undefined : before.state === "done";
+    const stood = before === undefined ? undefined : state === "done";
     if (stood !== isDone) {
       const active = Number(!isDone) - Number(stood === false);
       countUrls(this.#table, queue, active, Number(isDone) - Number(stood === true));
@@ -460,8 +468,13 @@ export class LocalCrawl implements Crawl {
 }
 
 /** The request of a URL in a queue. Its own host is not named again. */
-function requestOf(url: string, key: string, isPlain: boolean): RequestInput {
-  const request: RequestInput = { url, epoch: EPOCH_PREFIX + key };
+function requestOf(
+  url: string,
+  key: string,
+  isPlain: boolean,
+  epoch = EPOCH_PREFIX + key,
+): RequestInput {
+  const request: RequestInput = { url, epoch };
   const start = url.indexOf("//") + 2;
   const isOwn =
     isPlain && url.indexOf("/", start) === start + key.length && url.startsWith(key, start);

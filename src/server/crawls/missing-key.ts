@@ -3,15 +3,15 @@
 /** Longest key of a queue, in characters. */
 export const KEY_LENGTH_MAX = 255;
 
+const ENDS = ":/?&";
+
 /** Returns undefined where there is none. */
 export function missingKey(url: string): string | undefined {
   const scheme = url.indexOf("://");
-  let host = scheme < 0 ? url : url.slice(scheme + 3);
-  for (const end of [":", "/", "?", "&"]) {
-    const at = host.indexOf(end);
-    if (at >= 0) host = host.slice(0, at);
-  }
-  return host === "" ? undefined : host;
+  const start = scheme < 0 ? 0 : scheme + 3;
+  let end = start;
+  while (end < url.length && !ENDS.includes(url[end] as string)) end++;
+  return end === start ? undefined : url.slice(start, end);
 }
 
 const CRAWL_DEFAULT = "DEFAULT";

@@ -10,6 +10,8 @@
  */
 export interface Queue {
   readonly key: string;
+  /** Name of its epoch: one text for all of its URLs. */
+  readonly epoch: string;
   active: number;
   completed: number;
   /** Seconds between two hand-outs; undefined: the default. */
@@ -34,6 +36,8 @@ export interface QueueTable {
   activeQueues: number;
 }
 
+export const EPOCH_PREFIX = "q:";
+
 export function createQueueTable(): QueueTable {
   return { queues: new Map(), active: 0, completed: 0, activeQueues: 0 };
 }
@@ -47,6 +51,7 @@ export function queueFor(table: QueueTable, key: string): Queue {
   if (known !== undefined) return known;
   const queue: Queue = {
     key,
+    epoch: EPOCH_PREFIX + key,
     active: 0,
     completed: 0,
     delay: undefined,

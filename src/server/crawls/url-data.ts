@@ -17,15 +17,13 @@ export interface UrlData {
 
 const NOTHING: UrlData = { createdAt: 0, metadata: undefined, url: undefined, due: 0 };
 
-/** Scheme, host, and a path and a query of characters that every parser leaves alone. */
-const PLAIN_ORIGIN = /^https?:\/\/[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]+\//;
-const PLAIN_REST = /^[\w.~!$&()*+,;=:@/-]*(?:\?[\w.~!$&()*+,;=:@/?%-]*)?$/;
+/** Scheme, host, and a path and a query of characters that every parser leaves alone; from ( to ; are digits and ()*+,-./: too. */
+const PLAIN =
+  /^https?:\/\/[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]+\/[!$&(-;=@-Z_a-z~]*(?:\?[!$%&(-;=?-Z_a-z~]*)?$/;
 
 /** Whether a URL parser returns this text unchanged. May be false where it would. */
 export function isPlainUrl(url: string): boolean {
-  const origin = PLAIN_ORIGIN.exec(url);
-  if (origin === null || url.includes("/.")) return false;
-  return PLAIN_REST.test(url.slice(origin[0].length));
+  return PLAIN.test(url) && !url.includes("/.");
 }
 
 export function packData(url: FoundUrl, isPlain: boolean, createdAt: number, due: number): unknown {

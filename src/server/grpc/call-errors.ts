@@ -1,9 +1,11 @@
 /** Errors of calls as gRPC's statuses. Whatever a call throws is one of them; none ends the server. */
 import { WireError } from "./wire.ts";
 
+export const OK_STATUS = 0;
 export const INVALID_ARGUMENT = 3;
 export const NOT_FOUND = 5;
 export const RESOURCE_EXHAUSTED = 8;
+export const UNIMPLEMENTED = 12;
 const INTERNAL = 13;
 export const UNAVAILABLE = 14;
 

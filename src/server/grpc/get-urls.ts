@@ -2,10 +2,9 @@
  * Streams that send URLs: GetURLs and ListURLs. What is sent waits for the client: no more is leased or read than one
  * chunk ahead of what the client takes.
  */
-import type { ServerWritableStream } from "@grpc/grpc-js";
 import type { Crawl, StoredUrl, UrlsAsked } from "../crawls/crawl.ts";
 import { crawlIdOf } from "../crawls/missing-key.ts";
-import { callErrorOf } from "./call-errors.ts";
+import { CallError, UNIMPLEMENTED } from "./call-errors.ts";
 import type { Calls } from "./calls.ts";
 import {
   type GetParams,
@@ -14,34 +13,44 @@ import {
   urlInfoBytes,
   urlItemBytes,
 } from "./messages.ts";
-import { drained } from "./put-streams.ts";
+import type { RpcStream } from "./rpc-stream.ts";
 
 const DELAY_DEFAULT = 30;
 const LIST_SIZE_DEFAULT = 100;
 
-type Stream = ServerWritableStream<Buffer, Buffer>;
-
-export function getUrls(calls: Calls, stream: Stream): void {
-  answered(stream, async () => {
+export function getUrls(calls: Calls, stream: RpcStream): void {
+  answered(stream, async (request) => {
     if (calls.isClosing() || !(await calls.isActive())) return;
     const startedAt = calls.monotonic();
     calls.metrics.getCalls++;
-    await serve(calls, stream, readGetParams(stream.request));
+    await serve(calls, stream, readGetParams(request));
     calls.metrics.countGet(calls.monotonic() - startedAt);
   });
 }
 
-/** Runs the work of a stream and ends it; what it throws becomes the stream's status. */
-function answered(stream: Stream, work: () => Promise<void>): void {
-  work().then(
-    () => stream.end(),
-    (cause) => stream.emit("error", callErrorOf(cause)), // ends it, after what was written
-  );
+/** Runs the work of a request and ends the stream; what it throws becomes the stream's status. */
+function answered(stream: RpcStream, work: (request: Buffer) => Promise<void>): void {
+  let request: Buffer | undefined;
+  const refuse = (): void => stream.fail(new CallError(UNIMPLEMENTED, "one request is needed"));
+  stream.start({
+    onMessage(bytes) {
+      if (request !== undefined) refuse();
+      request = bytes;
+      return true;
+    },
+    onEnd() {
+      if (request === undefined) return refuse();
+      work(request).then(
+        () => stream.end(),
+        (cause) => stream.fail(cause),
+      );
+    },
+  });
 }
 
-async function serve(calls: Calls, stream: Stream, params: GetParams): Promise<void> {
+async function serve(calls: Calls, stream: RpcStream, params: GetParams): Promise<void> {
   const { key, queuesMax, crawlID } = params;
-  const isGone = (): boolean => stream.cancelled || stream.destroyed;
+  const isGone = (): boolean => !stream.isOpen;
   const asked: UrlsAsked = {
     urlsMax: params.urlsMax === 0 ? Number.MAX_SAFE_INTEGER : params.urlsMax,
     delay: params.delay === 0 ? DELAY_DEFAULT : params.delay,
@@ -67,29 +76,29 @@ async function serve(calls: Calls, stream: Stream, params: GetParams): Promise<v
 /** Writes URLs; a promise where the client has to read first. */
 function send(
   calls: Calls,
-  stream: Stream,
+  stream: RpcStream,
   crawlID: string,
   urls: readonly StoredUrl[],
 ): Promise<void> | undefined {
   let isFull = false;
   for (const { url, key, metadata } of urls) {
-    isFull = !stream.write(urlInfoBytes({ url, key, crawlID, metadata }));
+    isFull = !stream.send(urlInfoBytes({ url, key, crawlID, metadata }));
   }
   calls.metrics.urlsSent += urls.length;
-  return isFull && !stream.cancelled && !stream.destroyed ? drained(stream) : undefined;
+  return isFull ? stream.drained() : undefined;
 }
 
-export function listUrls(calls: Calls, stream: Stream): void {
-  answered(stream, async () => {
-    const { start, size, key, crawlID, filter, ignoreCase } = readListUrls(stream.request);
+export function listUrls(calls: Calls, stream: RpcStream): void {
+  answered(stream, async (request) => {
+    const { start, size, key, crawlID, filter, ignoreCase } = readListUrls(request);
     const crawl = await calls.find(crawlIdOf(crawlID));
     if (crawl === undefined) return;
     const end = start + (size === 0 ? LIST_SIZE_DEFAULT : size);
     let place = 0;
     for await (const url of crawl.urls({ key, text: filter, ignoreCase })) {
-      if (stream.cancelled || stream.destroyed || place >= end) return;
+      if (!stream.isOpen || place >= end) return;
       if (place++ < start) continue;
-      if (!stream.write(urlItemBytes({ ...url, crawlID: crawl.id }))) await drained(stream);
+      if (!stream.send(urlItemBytes({ ...url, crawlID: crawl.id }))) await stream.drained();
     }
   });
 }

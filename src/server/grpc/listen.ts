@@ -7,7 +7,9 @@ import type { ServeSettings } from "../options.ts";
 import { callErrorOf } from "./call-errors.ts";
 import { type Calls, UNARY_CALLS } from "./calls.ts";
 import { getUrls, listUrls } from "./get-urls.ts";
+import { createPutRuns } from "./put-runs.ts";
 import { putDiscovered, putUrls } from "./put-streams.ts";
+import { RpcStream } from "./rpc-stream.ts";
 import { type Handlers, SERVICE_DEFINITION } from "./service.ts";
 
 const UNAUTHENTICATED = 16;
@@ -37,7 +39,10 @@ export async function listen(
     "grpc.keepalive_time_ms": KEEPALIVE_MS,
     "grpc.keepalive_timeout_ms": KEEPALIVE_TIMEOUT_MS,
     "grpc.max_metadata_size": HEADER_BYTES_MAX,
-    ...(given.token === undefined ? {} : { interceptors: [tokenGuard(grpc, given.token)] }),
+    interceptors: [
+      ...(given.token === undefined ? [] : [tokenGuard(grpc, given.token)]),
+      streamsOf(grpc, calls),
+    ],
   });
   server.addService(SERVICE_DEFINITION, handlersOf(calls) as never);
   const bound = await new Promise<number>((resolve, reject) => {
@@ -93,6 +98,23 @@ function tokenGuard(grpc: typeof Grpc, token: string): Grpc.ServerInterceptor {
     });
 }
 
+/** Takes the calls that stream before grpc-js makes streams of objects for them. */
+function streamsOf(grpc: typeof Grpc, calls: Calls): Grpc.ServerInterceptor {
+  const runs = createPutRuns(calls);
+  const streams: Readonly<Record<string, (stream: RpcStream) => void>> = {
+    GetURLs: (stream) => getUrls(calls, stream),
+    ListURLs: (stream) => listUrls(calls, stream),
+    PutURLs: (stream) => putUrls(calls, runs, stream),
+    PutDiscovered: (stream) => putDiscovered(calls, runs, stream),
+  };
+  return ({ path }, call) => {
+    const open = streams[path.slice(path.lastIndexOf("/") + 1)];
+    const start = open === undefined ? undefined : () => open(new RpcStream(call));
+    return new grpc.ServerInterceptingCall(call, start === undefined ? {} : { start });
+  };
+}
+
+/** Those of calls that stream are never called. */
 function handlersOf(calls: Calls): Handlers {
   const unary = Object.entries(UNARY_CALLS).map(([name, act]) => {
     const handler: Grpc.handleUnaryCall<Buffer, Buffer> = (call, answer) => {
@@ -103,15 +125,16 @@ function handlersOf(calls: Calls): Handlers {
     };
     return [name, handler];
   });
+  const never = (): void => undefined;
   return {
     ...(Object.fromEntries(unary) as Omit<
       Handlers,
       "GetURLs" | "ListURLs" | "PutURLs" | "PutDiscovered"
     >),
-    GetURLs: (call) => getUrls(calls, call),
-    ListURLs: (call) => listUrls(calls, call),
-    PutURLs: (call) => putUrls(calls, call),
-    PutDiscovered: (call) => putDiscovered(calls, call),
+    GetURLs: never,
+    ListURLs: never,
+    PutURLs: never,
+    PutDiscovered: never,
   };
 }
 

@@ -37,11 +37,18 @@ export interface UrlInfo {
   metadata: Uint8Array | undefined;
 }
 
-/** What is put: discovered, or known with the second from which it may be fetched again; 0: never. */
-export interface UrlItem extends UrlInfo {
-  id: string;
-  isKnown: boolean;
+/** What is put: a known one with the second from which it may be fetched again; 0: never. */
+export interface PutUrl extends UrlInfo {
   refetchAt: number;
+}
+
+/** What a stream brings: URLs under one answer. */
+export interface PutMessage {
+  readonly id: string;
+  readonly isKnown: boolean;
+  /** undefined: the URLs are of several crawls, or none. */
+  readonly crawlID: string | undefined;
+  readonly urls: readonly PutUrl[];
 }
 
 /** A URL as the server answers it. */
@@ -61,7 +68,7 @@ const writer = createWriter();
 function readInfo(reader: Reader, end: number, info: UrlInfo): void {
   const outer = reader.end;
   reader.end = end;
-  const pieces: Buffer[] = [];
+  let pieces: Buffer[] | undefined;
   while (reader.at < end) {
     const start = reader.at;
     const tag = readVarint(reader);
@@ -70,11 +77,12 @@ function readInfo(reader: Reader, end: number, info: UrlInfo): void {
     else if (tag === ((INFO_CRAWL << 3) | BYTES)) info.crawlID = readString(reader);
     else if (tag === ((INFO_METADATA << 3) | BYTES)) {
       checkEntry(reader);
+      pieces ??= [];
       pieces.push(reader.bytes.subarray(start, reader.at));
     } else skipField(reader, tag & 7);
   }
   reader.end = outer;
-  if (pieces.length > 0) info.metadata = new Uint8Array(Buffer.concat(pieces));
+  if (pieces !== undefined) info.metadata = new Uint8Array(Buffer.concat(pieces));
 }
 
 /** One entry of the metadata: a text and a list of texts. */
@@ -142,63 +150,62 @@ export function metadataFields(metadata: Iterable<[string, readonly string[]]>):
   return new Uint8Array(take(writer));
 }
 
-function emptyInfo(): UrlInfo {
-  return { url: "", key: "", crawlID: "", metadata: undefined };
+function emptyUrl(): PutUrl {
+  return { url: "", key: "", crawlID: "", metadata: undefined, refetchAt: 0 };
 }
 
-export function readUrlItem(bytes: Buffer): UrlItem {
-  const item: UrlItem = { ...emptyInfo(), id: "", isKnown: false, refetchAt: 0 };
+/** A URL of a stream; its ID is the URL where it has none. */
+export function readUrlItem(bytes: Buffer): PutMessage {
+  let url = emptyUrl();
+  let id = "";
+  let isKnown = false;
   const reader = readerOf(bytes);
   while (reader.at < reader.end) {
     const tag = readVarint(reader);
-    if (tag === ((1 << 3) | BYTES)) {
-      item.isKnown = false;
-      readItem(reader, item);
-    } else if (tag === ((2 << 3) | BYTES)) {
-      item.isKnown = true;
-      readItem(reader, item);
-    } else if (tag === ((3 << 3) | BYTES)) item.id = readString(reader);
+    // The latest of the two counts, whole.
+    if (tag === ((1 << 3) | BYTES) || tag === ((2 << 3) | BYTES)) {
+      isKnown = tag === ((2 << 3) | BYTES);
+      url = readItem(reader, isKnown);
+    } else if (tag === ((3 << 3) | BYTES)) id = readString(reader);
     else skipField(reader, tag & 7);
   }
-  return item;
+  return { id: id === "" ? url.url : id, isKnown, crawlID: url.crawlID, urls: [url] };
 }
 
-/** A discovered or known item: the latest of the two counts, whole. */
-function readItem(reader: Reader, item: UrlItem): void {
+/** A discovered or known item. */
+function readItem(reader: Reader, isKnown: boolean): PutUrl {
+  const url = emptyUrl();
   const outer = reader.end;
   const end = readEnd(reader);
   reader.end = end;
-  Object.assign(item, emptyInfo(), { refetchAt: 0 });
   while (reader.at < end) {
     const tag = readVarint(reader);
-    if (tag === ((1 << 3) | BYTES)) readInfo(reader, readEnd(reader), item);
-    else if (tag === ((2 << 3) | VARINT) && item.isKnown) item.refetchAt = readVarint(reader);
+    if (tag === ((1 << 3) | BYTES)) readInfo(reader, readEnd(reader), url);
+    else if (tag === ((2 << 3) | VARINT) && isKnown) url.refetchAt = readVarint(reader);
     else skipField(reader, tag & 7);
   }
   reader.end = outer;
+  return url;
 }
 
-export interface Batch {
-  readonly id: string;
-  readonly items: UrlInfo[];
-}
-
-/** A batch of discovered URLs. More than `itemsMax` are refused before they are read. */
-export function readBatch(bytes: Buffer, itemsMax: number): Batch {
+/** A batch of discovered URLs. More than `urlsMax` are refused before they are read. */
+export function readBatch(bytes: Buffer, urlsMax: number): PutMessage {
   const reader = readerOf(bytes);
-  const items: UrlInfo[] = [];
+  const urls: PutUrl[] = [];
   let id = "";
   while (reader.at < reader.end) {
     const tag = readVarint(reader);
     if (tag === ((1 << 3) | BYTES)) id = readString(reader);
     else if (tag === ((2 << 3) | BYTES)) {
-      if (items.length === itemsMax) throw new WireError(`a batch has more than ${itemsMax} URLs`);
-      const info = emptyInfo();
-      readInfo(reader, readEnd(reader), info);
-      items.push(info);
+      if (urls.length === urlsMax) throw new WireError(`a batch has more than ${urlsMax} URLs`);
+      const url = emptyUrl();
+      readInfo(reader, readEnd(reader), url);
+      urls.push(url);
     } else skipField(reader, tag & 7);
   }
-  return { id, items };
+  const crawlID = urls[0]?.crawlID;
+  const isOne = urls.every((url) => url.crawlID === crawlID);
+  return { id, isKnown: false, crawlID: isOne ? crawlID : undefined, urls };
 }
 
 type Value<K> = K extends "text" ? string : K extends "number" ? number : boolean;

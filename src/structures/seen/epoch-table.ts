@@ -57,37 +57,37 @@ export interface EpochTable {
   members: number;
   /** The epoch at which a walk in slices stands, moved on where that one goes; 0: none. */
   hand: number;
-  /** The salt asked for last and its name: one epoch serves whole batches. */
-  name: string;
-  readonly salt: Uint32Array;
+  /** Salts by name, some thousand of them: few epochs serve most requests. */
+  readonly salts: Map<string, Uint32Array>;
 }
+
+const SALTS_MAX = 4_096;
 
 const SALT_HEAD = Uint8Array.of(0xff, 0x65, 0x70, 0x6f, 0x63, 0x68, 0xff);
 /** Where the store's page has room for one hash besides its own. */
 const SALT_OUT_OFFSET = 32;
 
 export function createEpochTable(store: Store): EpochTable {
-  const salt = new Uint32Array(2);
-  return { store, index: undefined, first: 0, count: 0, members: 0, hand: 0, name: "", salt };
+  return { store, index: undefined, first: 0, count: 0, members: 0, hand: 0, salts: new Map() };
 }
 
-/** The salt of a name, low word first; one array is reused. */
-export function epochSalt(table: EpochTable, name: string): Uint32Array {
-  const { store, salt } = table;
-  if (name === table.name) return salt; // no epoch has the empty name
+/** The salt of a name, low word first. */
+export function epochSalt({ salts, store }: EpochTable, name: string): Uint32Array {
+  const known = salts.get(name);
+  if (known !== undefined) return known;
   const outOffset = store.secretOffset + SALT_OUT_OFFSET;
   hashBytes(store, Buffer.concat([SALT_HEAD, Buffer.from(name, "utf8")]), outOffset);
-  salt[0] = wordAt(store, outOffset >> 2);
-  salt[1] = wordAt(store, (outOffset >> 2) + 1);
-  table.name = name;
+  const salt = Uint32Array.of(wordAt(store, outOffset >> 2), wordAt(store, (outOffset >> 2) + 1));
+  if (salts.size >= SALTS_MAX) salts.clear();
+  salts.set(name, salt);
   return salt;
 }
 
 /** The epoch of a name, or 0. */
 export function epochFind(table: EpochTable, name: string): number {
   if (table.index === undefined) return 0;
-  const [lo = 0, hi = 0] = epochSalt(table, name);
-  const slot = tableFind(table.index, lo, hi);
+  const salt = epochSalt(table, name);
+  const slot = tableFind(table.index, salt[0] as number, salt[1] as number);
   return slot === 0 ? 0 : wordAt(table.store, slot >>> 2);
 }
 

@@ -1,0 +1,75 @@
+/**
+ * channels: what `node:diagnostics_channel` costs where nobody listens.
+ *
+ *   asks      the package as it is: each public call looks whether a channel has a subscriber
+ *   asks not  a copy of it in build/, in which that look is the constant false
+ *
+ * A push, a poll and a done of one URL each are the shortest calls there are: nowhere does a look weigh more. Rounds are short and many, in
+ * one process, so that both sides of a pair have the same neighbours. Checksum: how many were done.
+ *
+ * Estimate: three looks of a nanosecond a call of 1 to 3 µs: 1.00.
+ */
+import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { type BenchCase, type Job, nowNs, numberOf, type Params } from "../../harness/case.ts";
+import { urlChunk } from "../../harness/urls.ts";
+
+const LOOK = /return \w+\.hasSubscribers\|\|\w+\.hasSubscribers\|\|\w+\.hasSubscribers/;
+const DIST = fileURLToPath(new URL("../../../../dist", import.meta.url));
+const COPY = fileURLToPath(new URL("../../../unobserved", import.meta.url));
+const WARM_ROUNDS = 10;
+
+export const channels: BenchCase = {
+  name: "channels",
+  suite: "core",
+  about: "Push, poll and done of single URLs, beside a package that never looks for listeners",
+  question: "What do diagnostics channels cost when nobody listens?",
+  unit: "operation",
+  process: "shared",
+  pairs: [["asks", "asks not"]],
+  target: "the interval contains 1 and is no wider than ± 2 %",
+  sizes: {
+    smoke: [{ urls: 200 }],
+    real: [{ urls: 1_000 }],
+    suite: [],
+  },
+  rounds: 200,
+  setup,
+};
+
+async function setup(side: string, params: Params): Promise<Job> {
+  const urls = urlChunk(0, numberOf(params, "urls"), { hosts: 100 });
+  const { openFrontier } = (await import(
+    `${side === "asks" ? DIST : copyThatNeverLooks()}/index.js`
+  )) as typeof import("../../../src/index.ts");
+  const frontier = await openFrontier({ name: "channels", keepOpen: true });
+  let done = 0;
+  const run = (): number => {
+    done = 0;
+    const startNs = nowNs();
+    for (const url of urls) {
+      frontier.push(url);
+      if (frontier.poll()?.done().late === false) done++;
+    }
+    const ns = (nowNs() - startNs) / urls.length;
+    frontier.clear();
+    return ns;
+  };
+  for (let round = 0; round < WARM_ROUNDS; round++) run();
+  return {
+    run: () => ({ times: { "push, poll, done": run() } }),
+    checksum: () => `${done} done`,
+    close: () => frontier.close(),
+  };
+}
+
+function copyThatNeverLooks(): string {
+  rmSync(COPY, { recursive: true, force: true });
+  cpSync(DIST, COPY, { recursive: true });
+  const path = `${COPY}/chunk-engine.js`;
+  const text = readFileSync(path, "utf8");
+  if (text.split(LOOK).length !== 2)
+    throw new Error(`${path}: no look, or several (expected: one)`);
+  writeFileSync(path, text.replace(LOOK, "return false"));
+  return COPY;
+}

@@ -1,0 +1,149 @@
+/**
+ * Runs of what streams bring: messages of one kind and crawl that arrived in one turn of the event loop, of whatever stream, are one
+ * call of the crawl.
+ *
+ *   stream 1 ─ waiting ─┐           ┌─ run: crawl a, discovered ─▶ discover ─┐
+ *   stream 2 ─ waiting ─┼─▶ round ──┼─ run: crawl a, known ──────▶ know ─────┼─▶ answers, each on its own stream
+ *   stream n ─ waiting ─┘           └─ run: crawl b, … ──────────▶ …        ─┘
+ *
+ *   I1  A stream is in one run at most: what it sent later is applied later.
+ *   I2  A round takes what stands first on each stream; other calls have their turn after some 1,024 URLs.
+ */
+import type { Crawl, Soon } from "../crawls/crawl.ts";
+import { crawlIdOf } from "../crawls/missing-key.ts";
+import type { Calls } from "./calls.ts";
+import { FAILED, OK, type PutMessage, type PutUrl } from "./messages.ts";
+
+/** A run takes messages until it has so many URLs, and a turn of the event loop takes runs. */
+const TOGETHER_URLS = 1_024;
+
+/** A stream that has messages. */
+export interface PutSource {
+  readonly waiting: readonly PutMessage[];
+  /** Takes the first messages off. */
+  take(count: number): readonly PutMessage[];
+  /** The statuses of messages, URL by URL from `start`. */
+  answered(messages: readonly PutMessage[], statuses: Uint8Array, start: number): void;
+}
+
+interface Run {
+  readonly isKnown: boolean;
+  readonly crawlID: string | undefined;
+  readonly urls: PutUrl[];
+  readonly parts: Array<{ source: PutSource; messages: readonly PutMessage[]; start: number }>;
+}
+
+export interface PutRuns {
+  /** A source that has messages and is in no run. */
+  add(source: PutSource): void;
+}
+
+export function createPutRuns(calls: Calls): PutRuns {
+  let ready: PutSource[] = [];
+  let isPlanned = false;
+  const plan = (): void => {
+    if (isPlanned) return;
+    isPlanned = true;
+    // Messages of one read of the socket come one by one: let them all come.
+    setImmediate(turn);
+  };
+  const turn = (): void => {
+    for (let urls = 0; ready.length > 0 && urls < TOGETHER_URLS; ) {
+      const sources = ready;
+      ready = [];
+      for (const run of runsOf(sources)) {
+        urls += run.urls.length + 1;
+        apply(calls, run);
+      }
+    }
+    isPlanned = false;
+    if (ready.length > 0) plan();
+  };
+  return {
+    add(source) {
+      ready.push(source);
+      plan();
+    },
+  };
+}
+
+function runsOf(sources: readonly PutSource[]): Run[] {
+  const runs: Run[] = [];
+  for (const source of sources) {
+    const { waiting } = source;
+    const { isKnown, crawlID } = waiting[0] as PutMessage;
+    let run = runs.find(
+      (one) =>
+        one.crawlID === crawlID && one.isKnown === isKnown && one.urls.length < TOGETHER_URLS,
+    );
+    if (run === undefined || crawlID === undefined) {
+      run = { isKnown, crawlID, urls: [], parts: [] };
+      runs.push(run);
+    }
+    const { urls } = run;
+    const start = urls.length;
+    let count = 0;
+    for (; count < waiting.length && (count === 0 || urls.length < TOGETHER_URLS); count++) {
+      const message = waiting[count] as PutMessage;
+      if (message.crawlID !== crawlID || message.isKnown !== isKnown) break;
+      for (const url of message.urls) urls.push(url);
+    }
+    run.parts.push({ source, messages: source.take(count), start });
+  }
+  return runs;
+}
+
+function apply(calls: Calls, run: Run): void {
+  const startedAt = calls.monotonic();
+  const answer = (statuses: Uint8Array): void => {
+    countPut(calls, run, statuses);
+    for (const { source, messages, start } of run.parts) source.answered(messages, statuses, start);
+    calls.metrics.countRun(calls.monotonic() - startedAt);
+  };
+  const statuses = run.crawlID === undefined ? sorted(calls, run) : statusesOf(calls, run);
+  if (statuses instanceof Promise) statuses.then(answer);
+  else answer(statuses);
+}
+
+function countPut({ metrics }: Calls, { urls, isKnown }: Run, statuses: Uint8Array): void {
+  metrics.countPut(urls.length, isKnown, statuses);
+  if (!isKnown) return;
+  for (let at = 0; at < urls.length; at++) {
+    if (urls[at]?.refetchAt === 0 && statuses[at] === OK) metrics.completed++;
+  }
+}
+
+/** Never rejects. FAIL where the server is closing, or the frontier refused: the client may send it again. */
+function statusesOf(calls: Calls, { urls, isKnown, crawlID = "" }: Run): Soon<Uint8Array> {
+  const fail = (cause?: unknown): Uint8Array => {
+    if (cause !== undefined) calls.fault("put", cause);
+    return new Uint8Array(urls.length).fill(FAILED);
+  };
+  const act = (crawl: Crawl): Soon<Uint8Array> =>
+    isKnown ? crawl.know(urls) : crawl.discover(urls);
+  if (calls.isClosing()) return fail();
+  try {
+    const crawl = calls.crawl(crawlIdOf(crawlID));
+    const statuses = crawl instanceof Promise ? crawl.then(act) : act(crawl);
+    return statuses instanceof Promise ? statuses.catch(fail) : statuses;
+  } catch (cause) {
+    return fail(cause);
+  }
+}
+
+/** Batches whose URLs are of several crawls, or none; each has its status at its place. */
+async function sorted(calls: Calls, { urls, isKnown }: Run): Promise<Uint8Array> {
+  const statuses = new Uint8Array(urls.length);
+  const places = new Map<string, number[]>();
+  for (const [place, { crawlID }] of urls.entries()) {
+    const list = places.get(crawlID);
+    if (list === undefined) places.set(crawlID, [place]);
+    else list.push(place);
+  }
+  for (const [crawlID, list] of places) {
+    const some = list.map((place) => urls[place] as PutUrl);
+    const made = await statusesOf(calls, { isKnown, crawlID, urls: some, parts: [] });
+    for (const [index, place] of list.entries()) statuses[place] = made[index] as number;
+  }
+  return statuses;
+}
