@@ -45,6 +45,9 @@ const isOf = (names) => (id) => names.some((name) => id === name || id.startsWit
 const entryFiles = new Set(Object.values(inputs(named(manifest.exports), ".js")));
 /** What modules reach, by their paths. */
 const reaches = new Map();
+/** A comment of documentation; and one that another one follows. */
+const COMMENT = /^[ \t]*\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n/gm;
+const HEAD = /^[ \t]*\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n(?=[ \t]*\/\*\*)/gm;
 
 rmSync(dist, { recursive: true, force: true });
 mkdirSync(dist, { recursive: true });
@@ -299,7 +302,7 @@ async function rollUpTypes() {
   const entries = Object.values(input);
   const build = await rollup({
     input,
-    plugins: [dts(), withoutDrawings()],
+    plugins: [dts(), withoutHeads()],
     external: (id) => !/^[./]/.test(id),
   });
   await build.write({
@@ -312,14 +315,14 @@ async function rollUpTypes() {
   await build.close();
 }
 
-/** Types without the comments that draw how a module works: those are for readers of its source. */
-function withoutDrawings() {
+/** Types without what describes the inside of the project: drawings, and the heads of files, which stand before another comment. */
+function withoutHeads() {
   return {
-    name: "without-drawings",
+    name: "without-heads",
     renderChunk: (code) => ({
-      code: code.replace(/^[ \t]*\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n/gm, (comment) =>
-        /[─▶┐┘└┬]/.test(comment) ? "" : comment,
-      ),
+      code: code
+        .replace(COMMENT, (comment) => (/[─▶┐┘└┬]/.test(comment) ? "" : comment))
+        .replace(HEAD, ""),
       map: null,
     }),
   };

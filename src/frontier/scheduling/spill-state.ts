@@ -1,10 +1,13 @@
 /** The state of the spill (spill-control.ts): the tier, its budget, and what the disk said last. */
-import { REGION_PAGE_BYTES } from "../../layout/memory/region.ts";
-import { arenaPageBytes } from "../../memory/arena.ts";
 import type { SeenSet } from "../../structures/seen/seen-set.ts";
 import { createHostSpill, type HostSpill } from "../../structures/spill/host-blocks.ts";
-import { createSpill, type Spill, spillUsedBytes } from "../../structures/spill/lane-spill.ts";
-import type { HostTable } from "../../structures/hosts/host-table.ts";
+import {
+  createSpill,
+  type Spill,
+  spillPageBytes,
+  spillUsedBytes,
+} from "../../structures/spill/lane-spill.ts";
+import { hostIndexBytes, type HostTable } from "../../structures/hosts/host-table.ts";
 import { type Timeline, timelineBytes } from "../../structures/ordering/timeline.ts";
 import type { Store } from "../../structures/store.ts";
 import type { SpillTier } from "../../structures/storage-tiers.ts";
@@ -64,7 +67,7 @@ export function createSpilling(
  */
 export function heldBytes(spilling: Spilling): number {
   const { away, spill } = spilling;
-  return arenaPageBytes(spill.store.arena) + timelineBytes(away.clocks) + indexBytes(spilling);
+  return spillPageBytes(spill) + timelineBytes(away.clocks) + indexBytes(spilling);
 }
 
 /** Whether records and hosts fill more than half of what the index leaves to them: the rest is holes. */
@@ -79,5 +82,5 @@ export function roomBytes(spilling: Spilling): number {
 }
 
 function indexBytes({ away, budgetBytes }: Spilling): number {
-  return Math.min(away.hosts.index.pageCount * REGION_PAGE_BYTES, budgetBytes / 2);
+  return Math.min(hostIndexBytes(away.hosts), budgetBytes / 2);
 }

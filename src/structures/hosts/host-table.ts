@@ -15,6 +15,7 @@
  */
 import { assert } from "../../base/assert.ts";
 import { memoryFull } from "../../base/errors.ts";
+import { REGION_PAGE_BYTES } from "../../layout/memory/region.ts";
 import { arenaGive, arenaTake } from "../../memory/arena.ts";
 import {
   HOST_ADAPTIVE_WORD,
@@ -128,6 +129,11 @@ export interface HostTable {
   joined: number;
   /** Queues made one by one so far. */
   queuesMade: number;
+}
+
+/** Bytes of the index, in which each host has an entry wherever it is. @hot */
+export function hostIndexBytes({ index }: HostTable): number {
+  return index.pageCount * REGION_PAGE_BYTES;
 }
 
 /** Idle hosts remembered beyond need: 65,536 × ~200 bytes = 13 MB, so that few crawls ever forget one. */

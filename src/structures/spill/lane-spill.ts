@@ -43,7 +43,7 @@ import {
   SPILL_QUEUE_WORD,
   SPILL_RECORDS,
 } from "../../layout/records/spill-block.ts";
-import { arenaGive, arenaTake, arenaUsedBytes } from "../../memory/arena.ts";
+import { arenaGive, arenaPageBytes, arenaTake, arenaUsedBytes } from "../../memory/arena.ts";
 import {
   createLaneCursor,
   laneFirst,
@@ -162,6 +162,11 @@ export function createSpill(store: Store, seen: SeenSet, tier: SpillTier): Spill
 /** Bytes that records, hosts and queues take in memory, without the holes between them. */
 export function spillUsedBytes(spill: Spill): number {
   return arenaUsedBytes(spill.store.arena);
+}
+
+/** The same with the holes. @hot */
+export function spillPageBytes(spill: Spill): number {
+  return arenaPageBytes(spill.store.arena);
 }
 
 /** Whether a block may hold records of a host in memory: its lane is a rule's, or that host's own. */
