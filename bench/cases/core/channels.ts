@@ -31,7 +31,7 @@ export const channels: BenchCase = {
   sizes: {
     smoke: [{ urls: 200 }],
     real: [{ urls: 1_000 }],
-    suite: [],
+    suite: [{ urls: 200 }],
   },
   rounds: 200,
   setup,

@@ -132,6 +132,7 @@ export class LeaseService implements LeaseActions {
       this.#read(core, lease, nowMs);
     }
     evictAfter(core, isOut ? 1 : 0, nowMs);
+    spillOverBudget(core, nowMs);
     return isOut ? lease : undefined;
   }
 
