@@ -75,6 +75,8 @@ export function createReader(side, hidden = []) {
       ...withoutIgnored(plain(value), REPORT_IGNORED),
       text: linesOf(value).map(textOf),
     };
+    // In mode tiered the old package counted after a restart what its last note had.
+    if (value.seenSet.mode === "tiered") delete kept.seen;
     return mayHoldHostsOnDisk(value) ? withoutLanes(kept) : kept;
   };
 

@@ -36,8 +36,12 @@ export const ADDED_METHODS = ["put"];
 /** Notes of a directory that only the new package writes: why a record failed, and where a link was found. */
 const ADDED_NOTES = /^(?:failed:|foundOn)/;
 
+/** Among the counters of an export: identities known, which the old package counted after a restart as its last note had them (plain.mjs). */
+const SEEN = /(\\?"seen\\?":)\d+/g;
+
 /** A line of an export without them, and without the added fields of a record. */
-export function exportedLine(line) {
+export function exportedLine(text) {
+  const line = text.replace(SEEN, "$10");
   const { failure, ...row } = JSON.parse(line);
   const notes = Object.entries(row.notes ?? {});
   const kept = notes.filter(([name]) => !ADDED_NOTES.test(name));

@@ -230,16 +230,16 @@ function nextQueued(core: Core, rule: RuleState): number {
   let queue = rule.cursor || queueNextOfRule(store, rule.handle, 0);
   for (let looks = 0; queue !== 0 && looks < 1 / VISIT_COST; looks++) {
     rule.cursor = queue;
-    if (word(store, queue, QUEUE_RANKS_WORD) !== 0) return firstOf(core, rule, queue);
+    if (word(store, queue, QUEUE_RANKS_WORD) !== 0) return firstOf(core, queue);
     queue = queueNextOfRule(store, rule.handle, queue);
   }
   rule.cursor = queue;
   return 0;
 }
 
-function firstOf(core: Core, rule: RuleState, queue: number): number {
+function firstOf(core: Core, queue: number): number {
   const lane = ranksBest(core.store.arena, word(core.store, queue, QUEUE_RANKS_WORD));
-  return laneBest(core, lane, rule.policy.isLifo);
+  return laneBest(core, lane, false); // the oldest moves first, whatever the order: the same one with a tier and without
 }
 
 /** Passes over the waiting heap from its end. Adopting changes its order: the next pass over the rules finds what was missed. */

@@ -190,7 +190,7 @@ export function touchNext({ scratch, shares, sole }: Core, count: number): void 
 export function standingOf(core: Core, { handle, policy }: RuleState): number {
   const lane = ranksBest(core.store.arena, word(core.store, handle, RULE_QUEUE_RANKS_WORD));
   if (lane === 0) return 0;
-  const item = laneBest(core, lane, policy.isLifo);
+  const item = laneBest(core, lane, false); // the oldest, whatever the order: the same one with a tier and without
   return isQueue(core.store, item) ? queueBest(core, item, policy.isLifo) : item;
 }
 
