@@ -75,8 +75,7 @@ export function createReader(side, hidden = []) {
       ...withoutIgnored(plain(value), REPORT_IGNORED),
       text: linesOf(value).map(textOf),
     };
-    // In mode tiered the old package counted after a restart what its last note had.
-    if (value.seenSet.mode === "tiered") delete kept.seen;
+    if (value.seenSet.mode === "tiered") delete kept.seen; // the old one: that of its last note
     return mayHoldHostsOnDisk(value) ? withoutLanes(kept) : kept;
   };
 

@@ -237,9 +237,10 @@ function nextQueued(core: Core, rule: RuleState): number {
   return 0;
 }
 
+/** The oldest record of a queue, whatever its order: the same one with a tier and without. */
 function firstOf(core: Core, queue: number): number {
   const lane = ranksBest(core.store.arena, word(core.store, queue, QUEUE_RANKS_WORD));
-  return laneBest(core, lane, false); // the oldest moves first, whatever the order: the same one with a tier and without
+  return laneBest(core, lane, false);
 }
 
 /** Passes over the waiting heap from its end. Adopting changes its order: the next pass over the rules finds what was missed. */

@@ -186,11 +186,11 @@ export function touchNext({ scratch, shares, sole }: Core, count: number): void 
   if (known.length > TOUCHED_MIN) scratchTouchRules(scratch, known);
 }
 
-/** The first record that stands in a rule's ranks, or in the host queue that stands there first; 0: none. */
+/** The oldest record that stands in a rule's ranks, or one of the host queue that stands there first; 0: none. */
 export function standingOf(core: Core, { handle, policy }: RuleState): number {
   const lane = ranksBest(core.store.arena, word(core.store, handle, RULE_QUEUE_RANKS_WORD));
   if (lane === 0) return 0;
-  const item = laneBest(core, lane, false); // the oldest, whatever the order: the same one with a tier and without
+  const item = laneBest(core, lane, false);
   return isQueue(core.store, item) ? queueBest(core, item, policy.isLifo) : item;
 }
 
