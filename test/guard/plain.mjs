@@ -75,7 +75,7 @@ export function createReader(side, hidden = []) {
       ...withoutIgnored(plain(value), REPORT_IGNORED),
       text: linesOf(value).map(textOf),
     };
-    if (value.seenSet.mode === "tiered") delete kept.seen; // the old one: that of its last note
+    if (value.seenSet.mode !== "exact") delete kept.seen; // the old one is wrong after a restart
     return mayHoldHostsOnDisk(value) ? withoutLanes(kept) : kept;
   };
 
