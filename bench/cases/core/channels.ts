@@ -1,13 +1,13 @@
 /**
- * channels: what `node:diagnostics_channel` costs where nobody listens.
+ * channels: the cost of `node:diagnostics_channel` without a subscriber.
  *
- *   asks      the package as it is: each public call looks whether a channel has a subscriber
- *   asks not  a copy of it in build/, in which that look is the constant false
+ *   asks      the package as it is: each public call checks whether a channel has a subscriber
+ *   asks not  a copy of it in build/, in which that check is the constant false
  *
- * A push, a poll and a done of one URL each are the shortest calls there are: nowhere does a look weigh more. Rounds are short and many, in
+ * A push, a poll and a done of one URL each are the shortest calls there are: a check weighs most there. Rounds are short and many, in
  * one process, so that both sides of a pair have the same neighbours. Checksum: how many were done.
  *
- * Estimate: three looks of a nanosecond a call of 1 to 3 µs: 1.00.
+ * Estimate: three checks of a nanosecond in a call of 1 to 3 µs: 1.00.
  */
 import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -22,8 +22,8 @@ const WARM_ROUNDS = 10;
 export const channels: BenchCase = {
   name: "channels",
   suite: "core",
-  about: "Push, poll and done of single URLs, beside a package that never looks for listeners",
-  question: "What do diagnostics channels cost when nobody listens?",
+  about: "Push, poll and done of single URLs, beside a package that never checks for subscribers",
+  question: "What do diagnostics channels cost without a subscriber?",
   unit: "operation",
   process: "shared",
   pairs: [["asks", "asks not"]],

@@ -5,7 +5,7 @@
  *   on disk    the same on a directory, { everyMs: 100 }
  *   array      a list that is shifted, of requests that were made before: what no queue can beat
  *   memory     Crawlee's RequestQueue on its memory storage, nothing written
- *   memory on disk   the same, written to its directory, as Crawlee does unless it is told not to
+ *   memory on disk   the same, written to its directory, which is Crawlee's default
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -354,7 +354,7 @@ export class Lifecycle {
     this.end(this.clock.now());
   }
 
-  /** Whether the end of a call has nothing to see to: nobody waits or listens to the clock, no edge is near, no timer armed. */
+  /** Whether a call may end at once: no timer is armed, no one waits, and no listener needs the clock. */
   #isQuiet(): boolean {
     const core = this.#runtime?.core;
     if (core === undefined) return true;

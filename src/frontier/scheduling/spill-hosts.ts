@@ -100,7 +100,7 @@ export function spillHosts(core: Core, spilling: Spilling): number {
 
 /** What a host in memory takes on average, with all its records. */
 function bytesOfHost({ hosts }: Core, { away, spill }: Spilling): number {
-  const count = hosts.count - hosts.idleCount - hosts.spilled;
+  const count = Math.max(hosts.count - hosts.idleCount - hosts.spilled, 1);
   return Math.max((spillUsedBytes(spill) - away.added * ADDED_BYTES) / count, HOST_BYTES);
 }
 

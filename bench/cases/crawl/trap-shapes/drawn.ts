@@ -1,6 +1,6 @@
 /**
- * Traps that nobody thought of: a trap's URLs, texts and links are drawn each by itself from the seed, so that a seed which was never run is a set
- * of shapes which was never looked at.
+ * Traps at random. URLs, texts and links of a trap are drawn independently from the seed, so a seed that was never run gives shapes that
+ * no rule was tuned to.
  *
  *   place   of what varies   a segment · the end of a segment · a value of the query · two values · a parameter after a semicolon · folders, ever deeper
  *   value                    a number from another · a day · a token · one to three words, joined
