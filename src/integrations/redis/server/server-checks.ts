@@ -2,7 +2,7 @@
 import { FrontierError, misuse } from "../../../base/errors.ts";
 import type { RedisCommands } from "../redis-options.ts";
 import { serverGone } from "./server-link.ts";
-import { MACHINE, pause } from "./waiting.ts";
+import { MACHINE, pause, TOO_LATE, withinMs } from "./waiting.ts";
 
 const VERSION_MIN = 7;
 const RETRY_MS = 200;
@@ -12,17 +12,17 @@ export async function checkServers(commands: RedisCommands, giveUpMs: number): P
   const deadline = MACHINE.monotonic() + giveUpMs;
   for (;;) {
     try {
-      const nodes = await commands.nodes();
-      for (const ask of nodes) await checkServer(ask);
-      return;
+      return await withinMs(deadline - MACHINE.monotonic(), checkAll(commands));
     } catch (cause) {
       if (cause instanceof FrontierError) throw cause;
-      if (MACHINE.monotonic() > deadline) {
-        throw serverGone(giveUpMs, cause);
-      }
+      if (cause === TOO_LATE || MACHINE.monotonic() > deadline) throw serverGone(giveUpMs, cause);
       await pause(RETRY_MS);
     }
   }
+}
+
+async function checkAll(commands: RedisCommands): Promise<void> {
+  for (const ask of await commands.nodes()) await checkServer(ask);
 }
 
 async function checkServer(

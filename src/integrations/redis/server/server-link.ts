@@ -6,10 +6,11 @@
  *
  *   I1  A batch has an id and is sent with the same id until an answer comes: the script answers a second time what it answered first.
  *   I2  Waits between tries double from 20 ms to 1 s; after `giveUpMs` the call rejects with SERVER_GONE, and what became of it is unknown.
+ *   I3  The same holds for a client that never settles: a link may be dead without the client's knowledge.
  */
 import { FrontierError } from "../../../base/errors.ts";
 import type { RedisCommands } from "../redis-options.ts";
-import { chance, MACHINE, pause, randomBytes } from "./waiting.ts";
+import { chance, MACHINE, pause, randomBytes, TOO_LATE, withinMs } from "./waiting.ts";
 import { type ScriptName, scriptOf } from "./scripts.ts";
 
 export type Argument = string | Uint8Array;
@@ -99,8 +100,9 @@ export class ServerLink {
     const givesUpAt = MACHINE.monotonic() + this.#giveUpMs;
     for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
       try {
-        return await call();
+        return await withinMs(givesUpAt - MACHINE.monotonic(), call());
       } catch (cause) {
+        if (cause === TOO_LATE) throw serverGone(this.#giveUpMs, cause);
         const text = textOfCause(cause);
         if (/\bOOM\b/.test(text)) throw new MemoryFull(text);
         if (text.includes("GONE no such frontier")) throw frontierGone();

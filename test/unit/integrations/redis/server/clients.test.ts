@@ -139,6 +139,22 @@ describe.each(CLIENTS)("a frontier over a client of %s", (_name, open, openClust
   });
 });
 
+it.each(["at once", "from its second call on"])(
+  "rejects with SERVER_GONE where a client settles nothing %s",
+  async (when) => {
+    const never = new Promise<never>(() => undefined);
+    const info = async (): Promise<string> => "redis_version:8.0.0";
+    const client = {
+      call: () => never,
+      nodes: async () => (when === "at once" ? never : [info]),
+      subscribe: () => never,
+      close: async () => undefined,
+    };
+    const opening = openRedisFrontier({ redis: client, name: "still", giveUpMs: 20 });
+    await expect(opening).rejects.toMatchObject({ code: "SERVER_GONE" });
+  },
+);
+
 it("refuses what is no client", async () => {
   const none = openRedisFrontier({ redis: true as never });
   await expect(none).rejects.toMatchObject({ code: "OPTION_INVALID" });
