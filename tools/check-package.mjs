@@ -143,6 +143,7 @@ function useOldest() {
     return;
   }
   run(node, ["entries.mjs"], { cwd: project });
+  useMappings(node);
   const lines = [
     `try {`,
     `  require("outrider");`,
@@ -155,6 +156,22 @@ function useOldest() {
   ];
   runScript("oldest.cjs", lines, node);
   console.log(`Node ${OLDEST}: imports; require() answers with the way out`);
+}
+
+/** The table of hosts, part of which each Node makes by itself, maps each character as it does here. */
+function useMappings(oldest) {
+  const lines = [
+    `const { toUnicode } = require(${JSON.stringify(join(root, "dist/tr46.cjs"))});`,
+    `const hash = require("node:crypto").createHash("sha256");`,
+    `for (let point = 0; point < 0x30000; point++)`,
+    `  hash.update(String(toUnicode("a" + String.fromCodePoint(point)).domain));`,
+    `console.log(hash.digest("hex"));`,
+  ];
+  writeFileSync(join(project, "mappings.cjs"), lines.join("\n"));
+  const [here, there] = [process.execPath, oldest].map(
+    (node) => run(node, ["mappings.cjs"], { cwd: project, stdio: "pipe" }).stdout,
+  );
+  if (here !== there) throw new Error(`Node ${OLDEST}: maps characters of hosts in another way`);
 }
 
 /** Node prints the source line of an uncaught error: it must be a line, and not a whole file. */
