@@ -25,7 +25,6 @@ import { Journal } from "../../persistence/journal/journal.ts";
 import { JournalLog } from "../../persistence/journal/journal-log.ts";
 import { giveLock, type Lock } from "../../persistence/directory/directory-lock.ts";
 import { createNames, type Names, spillNames } from "../../persistence/journal/nameless-records.ts";
-import { packState } from "../../persistence/msgpack.ts";
 import {
   type Identity,
   markDiscarded,
@@ -41,6 +40,8 @@ import { type SnapshotDone, writeSnapshot } from "../../persistence/snapshot/wri
 import { createFrameBuffer, type FrameBuffer } from "../../persistence/journal/frame-buffer.ts";
 import type { EventHub } from "../event-hub.ts";
 import { nextTurn } from "./next-turn.ts";
+import { NotedValues } from "./noted-values.ts";
+import { PACE_LEAD_BYTES, SnapshotPace } from "./snapshot-pace.ts";
 import { storedCounters } from "./stored-counters.ts";
 import type { FailureNotes } from "../records/failure-notes.ts";
 import type { RecordArchive } from "../records/record-archive.ts";
@@ -111,8 +112,9 @@ export class Durability {
   /** The same by the clock that never goes back. */
   #snapshotAtMs: number;
   #isSnapshotBroken = false;
+  readonly #pace: SnapshotPace;
   #snapshotting: Promise<SnapshotDone | undefined> | undefined;
-  readonly #notes: Map<string, Uint8Array>;
+  readonly #notes: NotedValues;
   #isClosed = false;
 
   constructor(parts: DurabilityParts) {
@@ -125,10 +127,12 @@ export class Durability {
       ...{ place, identity, serial, frames: this.#frames, onSynced },
       onSealed: parts.archive === undefined ? undefined : onSealed,
     });
+    // Few rows in a slice are for tests, whose calls are to run slices from the first byte on.
+    this.#pace = new SnapshotPace(parts.settings.snapshotRows === undefined ? PACE_LEAD_BYTES : 0);
     this.#core = parts.core;
     this.#room = createSnapshotBuffers(parts.core);
     this.#names = parts.names ?? createNames(parts.core);
-    this.#notes = new Map(parts.notes);
+    this.#notes = new NotedValues(parts.notes, parts.events);
     this.#snapshotBytes = parts.snapshotBytes;
     this.#totalAtSnapshot = -parts.journalBytes;
     this.#snapshotAtMs = this.#clock.monotonic();
@@ -142,7 +146,7 @@ export class Durability {
   /** Digests that count as seen from here on, those before them included; durable when it resolves. */
   async keepVisited(digests: Uint8Array): Promise<void> {
     const { place } = this.#parts;
-    const note = writeVisited(place, this.#notes.get(VISITED_NOTE), digests);
+    const note = writeVisited(place, this.#notes.bytes.get(VISITED_NOTE), digests);
     this.#note(VISITED_NOTE, note);
     await this.flush();
     removeVisitedBefore(place, note);
@@ -167,6 +171,7 @@ export class Durability {
       this.#endSegment();
     } else if (this.#journal.heldBytes > 0) this.#arm();
     const grown = this.#journal.total - this.#totalAtSnapshot;
+    this.#pace.keep(this.#journal.total);
     const age = this.#clock.monotonic() - this.#snapshotAtMs;
     const isOld = age >= snapshots.everyMs && grown > 0;
     const due = this.#duePart * Math.max(snapshots.everyBytes, this.#snapshotBytes);
@@ -244,7 +249,7 @@ export class Durability {
   cleared(core: Core): void {
     const names = createNames(core);
     const log = this.#attach(core, names);
-    const counters = this.#notes.get("counters");
+    const counters = this.#notes.bytes.get("counters");
     this.#log.end();
     try {
       this.#durably(log, () => {
@@ -257,8 +262,8 @@ export class Durability {
         this.#note("counters", storedCounters(core), log);
       });
     } catch (error) {
-      if (counters === undefined) this.#notes.delete("counters");
-      else this.#notes.set("counters", counters);
+      if (counters === undefined) this.#notes.bytes.delete("counters");
+      else this.#notes.bytes.set("counters", counters);
       throw error;
     }
     this.#core.log = undefined;
@@ -267,7 +272,7 @@ export class Durability {
     this.#names = names;
     this.#log = log;
     this.#isSnapshotBroken = true;
-    this.#notes.delete(VISITED_NOTE);
+    this.#notes.bytes.delete(VISITED_NOTE);
     this.#parts.archive?.onAllForgotten();
   }
 
@@ -311,8 +316,8 @@ export class Durability {
       onBreak: () => {
         this.#isSnapshotBroken = true;
       },
-      onForgotten: () => void this.#notes.delete(VISITED_NOTE),
-      onNote: (name, value) => void (isFailureNote(name) || this.#notes.set(name, value)),
+      onForgotten: () => void this.#notes.bytes.delete(VISITED_NOTE),
+      onNote: (name, value) => void (isFailureNote(name) || this.#notes.bytes.set(name, value)),
       durably: core.seen.tiered === undefined ? undefined : (say) => this.#durably(log, say),
     });
     core.log = log;
@@ -402,17 +407,7 @@ export class Durability {
   }
 
   #note(name: string, value: unknown, log = this.#log): void {
-    let bytes: Uint8Array;
-    try {
-      bytes = packState(value);
-    } catch (cause) {
-      this.#parts.events.fault({ kind: "user", stage: name, cause });
-      return;
-    }
-    const before = this.#notes.get(name);
-    if (before !== undefined && Buffer.compare(before, bytes) === 0) return;
-    this.#notes.set(name, bytes.slice());
-    log.noteBytes(name, bytes);
+    this.#notes.note(log, name, value);
   }
 
   #snapshotSoon(): void {
@@ -451,7 +446,7 @@ export class Durability {
     const core = this.#core;
     const head = snapshotHead(core, {
       ...{ serial: journal.serial, identity, savedAt: this.#clock.now() },
-      notes: new Map([...this.#notes, ...this.#parts.failures.stored()]),
+      notes: new Map([...this.#notes.bytes, ...this.#parts.failures.stored()]),
       volatileLive: this.#log.volatileLive,
     });
     try {
@@ -460,6 +455,7 @@ export class Durability {
         pause: nextTurn,
         rows: this.#parts.settings.snapshotRows,
         isOver: () => this.#isSnapshotBroken,
+        onSlices: (slices) => this.#pace.begin(slices, journal.total),
         position: () => {
           journal.write();
           return { segment: journal.serial, offset: journal.size };
@@ -483,6 +479,8 @@ export class Durability {
       return done;
     } catch (error) {
       throw diskFault(error, place.directory);
+    } finally {
+      this.#pace.end();
     }
   }
 

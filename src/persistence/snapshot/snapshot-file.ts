@@ -1,10 +1,11 @@
 /**
  * The file of a snapshot in progress: sections in buffers, written one after the other beside the thread while the next one is filled.
- * One write at a time: more would wait for each other at the file, and take a core from the thread.
+ * One write at a time: more would wait for each other at the file, and take a core from the thread. Only where calls fill buffers and no
+ * turn of the event loop ends a write, the thread writes by itself.
  *
  *   add ─▶ filling ─ full ─▶ queue [ being written | next | … ] ─▶ free again
  *             ▲                                                       │
- *             └───────────────────────────────────────────────────────┘      at most QUEUE_MAX, beyond that one slice's buffers
+ *             └───────────────────────────────────────────────────────┘      at most QUEUE_MAX, and one slice's buffers up to QUEUE_FULL
  *
  * Every SYNC_BYTES a sync runs beside the writes, so that the last one takes little time.
  *
@@ -13,13 +14,15 @@
  *   F3  After a failed write no other begins.
  *   F4  A failed sync counts, whatever later ones report: what it could not write may be lost.
  */
-import { type Files, later, writeAllLater } from "../files.ts";
+import { type Files, later, writeAll, writeAllLater } from "../files.ts";
 import { addBytes, addSection, type SectionBuffer } from "./section-buffer.ts";
 import { preamble, type Section } from "./snapshot-format.ts";
 import { giveBuffer, takeBuffer, WRITE_BYTES } from "./snapshot-buffers.ts";
 
 /** Buffers being written, or full, at which the next slice waits. */
 const QUEUE_MAX = 3;
+/** Those at which the thread writes the next one itself. */
+const QUEUE_FULL = 6;
 /** Bytes written since the last sync began, at which the next one begins. */
 const SYNC_BYTES = 16 * 1024 * 1024;
 
@@ -39,9 +42,9 @@ export class SnapshotFile {
   readonly #free: SectionBuffer[];
   #filling: SectionBuffer;
   /** Full buffers; while `#isWriting`, the system reads the first of them. */
-  readonly #queue: SectionBuffer[] = [];
+  readonly #queue: Array<{ readonly buffer: SectionBuffer; readonly position: number }> = [];
   #isWriting = false;
-  /** Offset in the file of the queue's first buffer. */
+  /** Offset in the file of the buffer that is being filled. */
   #position = 0;
   /** Bytes written since the last sync began. */
   #unsynced = 0;
@@ -104,35 +107,56 @@ export class SnapshotFile {
   }
 
   #full(): void {
-    this.#queue.push(this.#filling);
-    this.#filling = takeBuffer(this.#free);
+    const buffer = this.#filling;
+    const position = this.#position;
+    this.#position += buffer.used;
+    if (this.#queue.length >= QUEUE_FULL) this.#writeNow(buffer, position);
+    else {
+      this.#queue.push({ buffer, position });
+      this.#filling = takeBuffer(this.#free);
+    }
     this.#next();
+  }
+
+  /** The buffer is filled again afterwards. */
+  #writeNow(buffer: SectionBuffer, position: number): void {
+    const bytes = buffer.bytes.subarray(0, buffer.used);
+    buffer.used = 0;
+    if (this.#fault !== undefined) return; // F3
+    try {
+      writeAll(this.#files, this.#file, bytes, position);
+    } catch (error) {
+      this.#fault = { error };
+    }
+    this.#wrote(bytes.length);
   }
 
   /** Begins the next write, if none is in progress; after a fault it drops the queue (F3). */
   #next(): void {
     if (this.#isWriting) return;
     if (this.#fault !== undefined)
-      for (const buffer of this.#queue.splice(0)) giveBuffer(this.#free, buffer);
-    const [buffer] = this.#queue;
-    if (buffer !== undefined) this.#write(buffer);
+      for (const { buffer } of this.#queue.splice(0)) giveBuffer(this.#free, buffer);
+    const [first] = this.#queue;
+    if (first !== undefined) this.#write(first.buffer, first.position);
   }
 
-  #write(buffer: SectionBuffer): void {
+  #write(buffer: SectionBuffer, position: number): void {
     const bytes = buffer.bytes.subarray(0, buffer.used);
-    const job = { file: this.#file, bytes, position: this.#position };
-    this.#position += bytes.length;
     this.#isWriting = true;
-    writeAllLater(this.#files, job, (error) => {
+    writeAllLater(this.#files, { file: this.#file, bytes, position }, (error) => {
       this.#isWriting = false;
       this.#queue.shift();
       giveBuffer(this.#free, buffer);
       if (error !== undefined) this.#fault ??= { error };
-      this.#unsynced += bytes.length;
-      if (this.#unsynced >= SYNC_BYTES) this.#sync();
+      this.#wrote(bytes.length);
       this.#next();
       this.#wake?.();
     });
+  }
+
+  #wrote(bytes: number): void {
+    this.#unsynced += bytes;
+    if (this.#unsynced >= SYNC_BYTES) this.#sync();
   }
 
   #sync(): void {

@@ -21,6 +21,9 @@
  *   S4  The file gets its name only when the journal up to its last chunk is durable: no copy is ever ahead of it.
  *   S5  A change of what a name means (a new generation, rules, a clear) ends the snapshot unfinished.
  *
+ * A slice runs in each turn of the event loop. A program that makes many calls in a turn lets few slices run: its calls run more of them
+ * (`Slices`), so that the snapshot ends before the journal behind it has grown too long.
+ *
  * Crash: leaves a file without its name, which the next start removes.
  */
 import type { Clock } from "../../base/clock.ts";
@@ -105,6 +108,16 @@ interface SnapshotSource {
   readonly position: () => { segment: number; offset: number };
   /** Resolves when the journal is durable up to now. */
   readonly flush: () => Promise<void>;
+  /** Receives what runs further slices between two turns. */
+  readonly onSlices?: (slices: Slices) => void;
+}
+
+/** The slices of a snapshot that are still to come. */
+export interface Slices {
+  /** Bytes made so far. */
+  readonly bytes: number;
+  /** Runs the next one now. Returns false when there is none. A fault of it rejects the snapshot alone. */
+  run(): boolean;
 }
 
 export interface SnapshotDone {
@@ -125,7 +138,12 @@ export async function writeSnapshot(source: SnapshotSource): Promise<SnapshotDon
   const file = new SnapshotFile({ files, path: `${path}.tmp`, serial, free });
   const out = new Out(source, file);
   try {
-    const isWhole = await out.run();
+    source.onSlices?.(out);
+    while (out.run()) {
+      await source.pause();
+      await file.ready();
+    }
+    const isWhole = out.end();
     if (isWhole) {
       await file.written();
       await both(source.flush(), file.synced()); // S4
@@ -136,6 +154,7 @@ export async function writeSnapshot(source: SnapshotSource): Promise<SnapshotDon
       return undefined;
     }
   } catch (error) {
+    out.stop();
     await discard(source, file, `${path}.tmp`);
     throw error;
   }
@@ -144,8 +163,11 @@ export async function writeSnapshot(source: SnapshotSource): Promise<SnapshotDon
   return { path, records: out.records, bytes: file.offset, longestMs: out.longestMs };
 }
 
+/** The walk over the state: it stops after each slice. */
+type Steps = Generator<undefined, boolean, undefined>;
+
 /** The writing in progress: sections, and the slice they belong to. */
-class Out {
+class Out implements Slices {
   records = 0;
   seen = 0;
   hosts = 0;
@@ -156,34 +178,66 @@ class Out {
   #chunks = 0;
   #looked = 0;
   readonly #rows: number;
+  readonly #steps: Steps;
+  #end: { readonly isWhole: boolean } | { readonly error: unknown } | undefined;
 
   constructor(source: SnapshotSource, file: SnapshotFile) {
     this.#source = source;
     this.#file = file;
     this.#rows = source.rows ?? CHUNK_ROWS;
     this.#sliceAt = source.clock.monotonic();
+    this.#steps = this.#whole();
   }
 
-  /** Returns false when the snapshot was interrupted. */
-  async run(): Promise<boolean> {
+  get bytes(): number {
+    return this.#file.offset;
+  }
+
+  run(): boolean {
+    if (this.#end !== undefined) return false;
+    this.#sliceAt = this.#source.clock.monotonic();
+    try {
+      const { done = false, value } = this.#steps.next();
+      if (done) this.#end = { isWhole: value === true };
+    } catch (error) {
+      this.#end = { error };
+    }
+    return this.#end === undefined;
+  }
+
+  /** Lets go of the walk where something else failed. */
+  stop(): void {
+    this.#end ??= { isWhole: false };
+    this.#steps.return(false);
+  }
+
+  /** After the last slice: whether the snapshot is whole. Throws what ended it. */
+  end(): boolean {
+    const end = this.#end ?? { isWhole: false };
+    if ("error" in end) throw end.error;
+    return end.isWhole;
+  }
+
+  /** Each step is a slice. The value is false where the snapshot was interrupted. */
+  *#whole(): Steps {
     const { core } = this.#source;
     const spill = core.spilling?.spill;
     if (spill !== undefined) spill.onHosts = (hosts) => this.#addHosts(hosts);
     try {
-      return await this.#all();
+      return yield* this.#all();
     } finally {
       if (spill !== undefined) spill.onHosts = undefined;
     }
   }
 
-  async #all(): Promise<boolean> {
+  *#all(): Steps {
     const { core, head } = this.#source;
     this.#section(head);
-    if (!(await this.#hosts(core.hosts.index))) return false;
-    if (!(await this.#groups(core.groups.index))) return false;
-    if (!(await this.#epochs(core.epochs))) return false;
-    if (!(await this.#bloom(core.seen.bloom))) return false;
-    if (!(await this.#records())) return false;
+    if (!(yield* this.#hosts(core.hosts.index))) return false;
+    if (!(yield* this.#groups(core.groups.index))) return false;
+    if (!(yield* this.#epochs(core.epochs))) return false;
+    if (!(yield* this.#bloom(core.seen.bloom))) return false;
+    if (!(yield* this.#records())) return false;
     this.#tail(true);
     const { records, seen, hosts } = this;
     this.#section({ t: "end", hosts, seen, records, ...this.#source.position() });
@@ -191,12 +245,12 @@ class Out {
   }
 
   /** Hosts on disk are copied with their blocks, or when they come back (S2b). */
-  async #hosts(table: FingerprintTable): Promise<boolean> {
+  *#hosts(table: FingerprintTable): Steps {
     const columns = this.#source.room.live;
     const visit = (host: number): void => {
       if (!isSpilledHost(host)) this.#addHost(columns, host);
     };
-    if (!(await this.#walk(table, LOOK_HOSTS, eachOf(visit)))) return false;
+    if (!(yield* this.#walk(table, LOOK_HOSTS, eachOf(visit)))) return false;
     if (columns.count > 0) this.#section(takeHosts(columns));
     return true;
   }
@@ -217,7 +271,7 @@ class Out {
   }
 
   /** An expired clock delays no host and is left out. */
-  async #groups(table: FingerprintTable | undefined): Promise<boolean> {
+  *#groups(table: FingerprintTable | undefined): Steps {
     if (table === undefined) return true;
     const { clock, core, room } = this.#source;
     const columns = room.live;
@@ -226,7 +280,7 @@ class Out {
       addGroup(columns, group);
       if (columns.count >= this.#rows) this.#section(takeGroups(columns));
     };
-    if (!(await this.#walk(table, LOOK_HOSTS, eachOf(visit)))) return false;
+    if (!(yield* this.#walk(table, LOOK_HOSTS, eachOf(visit)))) return false;
     if (columns.count > 0) this.#section(takeGroups(columns));
     return true;
   }
@@ -235,7 +289,7 @@ class Out {
    * Eight bytes a member. A member that joins meanwhile is in the journal too, and is kept once (place-restored.ts). One that is
    * forgotten meanwhile stays in the copy: the journal records that too.
    */
-  async #epochs(table: EpochTable): Promise<boolean> {
+  *#epochs(table: EpochTable): Steps {
     const { store } = table;
     const hashes = new Uint32Array(EPOCH_WORDS);
     table.hand = table.first;
@@ -249,14 +303,14 @@ class Out {
           const bytes = new Uint8Array(hashes.buffer, 0, words * 4);
           this.#section({ t: "epoch", n: words / 2, name, hashes: bytes });
         }
-        if (this.#isSliceOver() && !(await this.#pause())) return false;
+        if (this.#isSliceOver() && !(yield* this.#pause())) return false;
       }
     }
     return true;
   }
 
   /** Bits are only ever set: one that is set meanwhile is in the journal, and setting it twice is harmless. */
-  async #bloom(bloom: Core["seen"]["bloom"]): Promise<boolean> {
+  *#bloom(bloom: Core["seen"]["bloom"]): Steps {
     if (bloom === undefined) return true;
     const layers = bloomLayers(bloom);
     const words = layers.flatMap(({ blocks, capacity, inserted }) => [blocks, capacity, inserted]);
@@ -266,19 +320,19 @@ class Out {
         const bits = bloomPiece(bloom, layer, from, BITS_BYTES);
         if (bits.length === 0) break;
         this.#section({ t: "bits", layer, from, bits });
-        if (this.#isSliceOver() && !(await this.#pause())) return false;
+        if (this.#isSliceOver() && !(yield* this.#pause())) return false;
       }
     }
     return true;
   }
 
-  async #tables(rows: Rows): Promise<boolean> {
+  *#tables(rows: Rows): Steps {
     const { core, names } = this.#source;
-    if (names.table !== undefined && !(await this.#identities(names.table, rows))) return false;
-    return this.#identities(core.seen.table, rows);
+    if (names.table !== undefined && !(yield* this.#identities(names.table, rows))) return false;
+    return yield* this.#identities(core.seen.table, rows);
   }
 
-  #identities(table: FingerprintTable, rows: Rows): Promise<boolean> {
+  #identities(table: FingerprintTable, rows: Rows): Steps {
     const look = Math.min(LOOK_ROWS, this.#rows);
     return this.#walk(table, look, (walk, from, end) => addSlice(rows, walk, from, end));
   }
@@ -290,15 +344,15 @@ class Out {
   }
 
   /** Writes the records in memory, by names and by identities, then the spilled ones (S2b). */
-  async #records(): Promise<boolean> {
+  *#records(): Steps {
     const { core, room, isRowByRow = false } = this.#source;
     const take = (chunk: RecordChunk | SeenChunk): void => this.#take(chunk);
     const rows = openRows({ core, room, most: this.#rows, take, isRowByRow });
     const spill = core.spilling?.spill;
     try {
       if (spill === undefined) {
-        if (!(await this.#tables(rows))) return false;
-      } else if (!(await this.#withSpilled(rows, spill))) return false;
+        if (!(yield* this.#tables(rows))) return false;
+      } else if (!(yield* this.#withSpilled(rows, spill))) return false;
       endRows(rows);
       return true;
     } finally {
@@ -306,7 +360,7 @@ class Out {
     }
   }
 
-  async #withSpilled(rows: Rows, spill: Spill): Promise<boolean> {
+  *#withSpilled(rows: Rows, spill: Spill): Steps {
     let fault: { readonly error: unknown } | undefined;
     spill.onReturn = (records) => {
       try {
@@ -316,7 +370,7 @@ class Out {
       }
     };
     try {
-      if (!(await this.#tables(rows))) return false;
+      if (!(yield* this.#tables(rows))) return false;
       for (const place of spillPlaces(spill)) {
         const block = spillBlock(spill, place);
         if (block === 0) continue; // it returned to memory meanwhile
@@ -324,7 +378,7 @@ class Out {
           this.#addHosts(hosts);
           addRecords(rows, records);
         });
-        if (this.#isSliceOver() && !(await this.#pause())) return false;
+        if (this.#isSliceOver() && !(yield* this.#pause())) return false;
       }
       if (fault !== undefined) throw (fault as { error: unknown }).error;
       return true;
@@ -334,22 +388,22 @@ class Out {
   }
 
   /** Shows the entries of a table, `look` at a time, as they are at that moment (S2). */
-  async #walk(
+  *#walk(
     table: FingerprintTable,
     look: number,
     show: (walk: TableWalk, from: number, end: number) => void,
-  ): Promise<boolean> {
+  ): Steps {
     const walk = openWalk(table);
     try {
       while (walkNext(walk)) {
-        if (this.#isSliceOver() && !(await this.#pause())) return false;
+        if (this.#isSliceOver() && !(yield* this.#pause())) return false;
         for (let from = 0; from < walk.count; from += look) {
           // Entries may have changed since the walk read them: the table's current values count.
           const end = Math.min(walk.count, from + look);
           walkLook(walk, from, end);
           show(walk, from, end);
           this.#looked += look;
-          if (this.#isSliceOver() && !(await this.#pause())) return false;
+          if (this.#isSliceOver() && !(yield* this.#pause())) return false;
         }
       }
       return true;
@@ -371,12 +425,11 @@ class Out {
     }
   }
 
-  async #pause(): Promise<boolean> {
+  /** Ends a slice. The value is false where the snapshot is over. */
+  *#pause(): Steps {
     this.#tail(false);
     this.#endSlice();
-    await this.#source.pause();
-    await this.#file.ready();
-    this.#sliceAt = this.#source.clock.monotonic();
+    yield;
     return !this.#source.isOver();
   }
 

@@ -93,6 +93,40 @@ describe("the file of a snapshot", () => {
     await file.close();
   });
 
+  test("is written by the thread where its calls fill it and no write ends meanwhile", async () => {
+    const atOnce = createMemoryFiles();
+    const { base, files, held, letGo } = slow();
+    const [one, two] = [open(atOnce), open(files)];
+    for (let count = 0; count < 100; count++) {
+      one.add(SECTION);
+      two.add(SECTION);
+    }
+    expect(held.length).toBe(1);
+    expect(two.offset - base.bytesOf("/one").length).toBeLessThan(2 * 1024 * 1024);
+    for (const file of [one, two]) {
+      const written = file.written();
+      letGo();
+      await written;
+      await file.close();
+    }
+    expect(Buffer.compare(base.bytesOf("/one"), atOnce.bytesOf("/one"))).toBe(0);
+  });
+
+  test("writes no more by itself once such a write has failed (F3)", async () => {
+    const { files, letGo } = slow();
+    let asked = 0;
+    const write = (): never => {
+      asked++;
+      throw new Error("EIO");
+    };
+    const file = open({ ...files, write });
+    while (file.offset < 20 * 1024 * 1024) file.add(SECTION);
+    expect(asked).toBe(1);
+    letGo();
+    await expect(file.ready()).rejects.toThrow("EIO");
+    await file.close();
+  });
+
   test("throws the disk's error, and is closed when the last write has ended (F2)", async () => {
     const { base, files, letGo, refused, asked, isSynced } = slow();
     const file = open(files);
