@@ -38,7 +38,8 @@ export function packTable(table) {
   });
   const packed = [rows.join(), texts.join(BETWEEN)];
   deepStrictEqual(unpackTable(...packed), table);
-  return `${lower}module.exports=(${unpackTable})(${packed.map((text) => JSON.stringify(text)).join()});`;
+  const given = packed.map((text) => JSON.stringify(text)).join();
+  return `${lower}module.exports=(${unpackTable})(${given});`;
 }
 
 function isAdded(point) {

@@ -1,6 +1,7 @@
 /** The suite `core`: the frontier in memory through its public API (TARGETS §2). */
 import type { BenchCase } from "../../harness/case.ts";
 import { broad } from "./broad.ts";
+import { broadScale } from "./broad-scale.ts";
 import { channels } from "./channels.ts";
 import { coldStart } from "./cold-start.ts";
 import { frontierCase } from "./frontier.ts";
@@ -17,6 +18,7 @@ export const CORE_CASES: readonly BenchCase[] = [
   latency,
   polite,
   broad,
+  broadScale,
   workloads,
   scaling,
   scalePending,

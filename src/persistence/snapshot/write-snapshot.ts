@@ -22,7 +22,7 @@
  *   S5  A change of what a name means (a new generation, rules, a clear) ends the snapshot unfinished.
  *
  * A slice runs in each turn of the event loop. A program that makes many calls in a turn lets few slices run: its calls run more of them
- * (`Slices`), so that the snapshot ends before the journal behind it has grown too long.
+ * (`Slices`), so that the snapshot ends before the journal since then has grown too long.
  *
  * Crash: leaves a file without its name, which the next start removes.
  */
@@ -205,7 +205,7 @@ class Out implements Slices {
     return this.#end === undefined;
   }
 
-  /** Lets go of the walk where something else failed. */
+  /** Ends the walk where something else failed. */
   stop(): void {
     this.#end ??= { isWhole: false };
     this.#steps.return(false);
