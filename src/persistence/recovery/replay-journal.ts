@@ -101,6 +101,7 @@ import { seenSet } from "../../structures/seen/seen-set.ts";
 import {
   checkRuleOf,
   dropRestored,
+  isCopied,
   noteKey,
   type Restoration,
   type Rows,
@@ -267,7 +268,7 @@ function applyAdmitted(replay: Replay): void {
     bookAdmitted(restoration.core, record.state === RECORD_WAITING, record.depth);
     if ((record.flags & RECORD_FLAG_NO_IDENTITY) === 0) bookSeen(restoration.core, 1);
   }
-  const isMade = restoreRecord(restoration, record);
+  const isMade = !isCopied(restoration, record) && restoreRecord(restoration, record);
   restoration.parent = parent; // others of this group may have it too
   if (!isMade) replay.astray++;
   else notifyListener(replay, at);

@@ -44,7 +44,7 @@ import { TIME_NOTE } from "../journal/journal-log.ts";
 import { forgetSpilled, isNameFree, keepName, tryNameRecord } from "../journal/nameless-records.ts";
 import { volatileStep } from "../journal/volatile-counts.ts";
 import { packr } from "../msgpack.ts";
-import { restoreGroup, restoreHost, setRestoredAddress, setRestoredHost } from "./restore-hosts.ts";
+import { remakeHost, restoreGroup, setRestoredAddress, setRestoredHost } from "./restore-hosts.ts";
 import {
   clearRestoration,
   dropRestored,
@@ -70,7 +70,7 @@ export function applyHostMade(replay: Replay): void {
   // Its records would be found at a host of another name.
   if (!isHashOf(restoration.core.hosts, name, lo, hi))
     throw wrong("a host whose hash is another's");
-  restoreHost(restoration, name, { lo, hi, turn: checkTurn(double(replay, at + 4)) });
+  remakeHost(restoration, name, { lo, hi, turn: checkTurn(double(replay, at + 4)) });
 }
 
 export function applyHost(replay: Replay, kind: number): void {

@@ -16,7 +16,10 @@ import {
   HOST_TURN_DECIDED,
   HOST_TURN_WORD,
   hostCreate,
+  hostLook,
   hostNextBusy,
+  type HostTable,
+  isSpilledHost,
   setHostFlag,
 } from "../../structures/hosts/host-table.ts";
 import { lessOwnDelay } from "../../frontier/politeness/bound-clocks.ts";
@@ -36,11 +39,27 @@ const FLOATS = [
 const FRESH = [0, 0, 0, -1, -1, 0];
 const FRESH_WORDS = [0, 0, 0, 0];
 
+interface MadeHost {
+  lo: number;
+  hi: number;
+  turn: number;
+}
+
+/**
+ * Replays that a host was made. One on disk came from the snapshot and has not been forgotten since, so it is a copy of this host, as later
+ * entries leave it: it stays where it is.
+ */
+export function remakeHost(restoration: Restoration, name: Uint8Array, made: MadeHost): void {
+  const { hosts } = restoration.core;
+  if (isSpilledHost(hostLook(hosts, made.lo, made.hi))) noteJoined(hosts, made.turn);
+  else restoreHost(restoration, name, made);
+}
+
 /** Creates a host, or resets an existing one to its initial state. */
 export function restoreHost(
   restoration: Restoration,
   name: Uint8Array,
-  { lo, hi, turn }: { lo: number; hi: number; turn: number },
+  { lo, hi, turn }: MadeHost,
 ): number {
   const { hosts, store } = restoration.core;
   const { joined } = hosts;
@@ -51,9 +70,14 @@ export function restoreHost(
   memberFree(store, host);
   setRestoredHost(restoration, host, FRESH, FRESH_WORDS);
   setTurn(restoration.core, host, turn);
-  // The host joined when it was created, not now. One without a lease so far has the turn −2⁵² + the number of earlier hosts.
-  hosts.joined = turn < 0 ? Math.max(joined, turn + 2 ** 52 + 1) : joined;
+  hosts.joined = joined; // the host joined when it was created, not now
+  noteJoined(hosts, turn);
   return host;
+}
+
+/** A host without a lease so far has the turn −2⁵² + the number of earlier hosts. */
+function noteJoined(hosts: HostTable, turn: number): void {
+  if (turn < 0) hosts.joined = Math.max(hosts.joined, turn + 2 ** 52 + 1);
 }
 
 /** Sets turn and readyAt; with `words` (limit, failures, admitted, flags) all fields. */

@@ -44,6 +44,7 @@ import {
 } from "../../structures/records/record.ts";
 import { TABLE_RESERVED_MIN } from "../../layout/seen/table.ts";
 import type { RestoreBatch } from "../../structures/records/restore-batch.ts";
+import { isSpilledValue } from "../../structures/spill/spilled-identity.ts";
 import { seenFind, seenSet } from "../../structures/seen/seen-set.ts";
 import { setWord } from "../../structures/store.ts";
 import { goneOrder } from "../../frontier/rules/rule-state.ts";
@@ -214,6 +215,16 @@ export function restoredRecord(
   const record = behind(core, value, lo, hi);
   if (record !== 0 && recordPlace(core.store, record) !== 0) unplaceRecord(core, record);
   return record;
+}
+
+/**
+ * Whether a record that an entry admits is on disk already. It came from the snapshot and has not ended since, so it is a copy of this
+ * record, as later entries leave it: it stays there, unread. What the entry counts for its host's budget is another matter.
+ */
+export function isCopied({ core }: Restoration, from: RestoredRecord): boolean {
+  if (from.isMoved || from.hostAdmitted >= 0 || core.spilling === undefined) return false;
+  if ((from.flags & RECORD_FLAG_NO_IDENTITY) !== 0) return false;
+  return isSpilledValue(seenFind(core.seen, from.lo, from.hi));
 }
 
 /**

@@ -49,6 +49,7 @@ import { checkDue, checkFlags, checkKey, checkPriority, checkStateAfter } from "
 import {
   checkRuleOf,
   createRestoredRecord,
+  isCopied,
   noteKey,
   type Restoration,
   restoreRecord,
@@ -237,6 +238,7 @@ function makeOne(restoration: Restoration, row: number, columns: RowColumns | un
   const slot = seenSlot(restoration.core.seen, record.lo, record.hi);
   const isNameless = (record.flags & RECORD_FLAG_NO_IDENTITY) !== 0;
   if (!isNameless && slot !== 0 && u32[slot >>> 2] === TABLE_CLAIMED) restoration.core.seen.count--;
+  if (columns === undefined && isCopied(restoration, record)) return false;
   restoration.parent = columns === undefined ? own : (columns.parentOf?.(row) ?? 0);
   const isMade = restoreRecord(restoration, record);
   restoration.parent = before;
