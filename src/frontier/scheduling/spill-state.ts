@@ -1,5 +1,5 @@
 /** The state of the spill (spill-control.ts): the tier, its budget, and what the disk said last. */
-import type { SeenSet } from "../../structures/seen/seen-set.ts";
+import { type SeenSet, seenExcessBytes } from "../../structures/seen/seen-set.ts";
 import { createHostSpill, type HostSpill } from "../../structures/spill/host-blocks.ts";
 import {
   createSpill,
@@ -19,6 +19,7 @@ export interface Spilling {
   readonly spill: Spill;
   /** Hosts on disk (spill-hosts.ts). */
   readonly away: HostSpill;
+  readonly seen: SeenSet;
   readonly budgetBytes: number;
   readonly blockLeast: number;
   /** Looked at again above so many bytes: until then what is new finds room in the holes of what has gone, or nothing could go. */
@@ -55,7 +56,7 @@ export function createSpilling(
   const spill = createSpill(store, seen, tier);
   const away = createHostSpill(spill, hosts, clocks);
   return {
-    ...{ spill, away, budgetBytes, blockLeast, quietBytes: 0, share: 0 },
+    ...{ spill, away, seen, budgetBytes, blockLeast, quietBytes: 0, share: 0 },
     ...{ retryAtMs: Number.NEGATIVE_INFINITY, readAtMs: Number.NEGATIVE_INFINITY },
     ...{ failure: undefined, isRefused: false },
   };
@@ -63,24 +64,24 @@ export function createSpilling(
 
 /**
  * Bytes of memory that the budget is held against: the pages of records, hosts, queues and lanes with their holes, the clocks of hosts, and
- * their index, as far as it takes no more than half of the budget. @hot
+ * tables: the index of hosts, and what the seen-set takes beyond its own bound for records in memory. Tables count for up to half of the budget. @hot
  */
 export function heldBytes(spilling: Spilling): number {
   const { away, spill } = spilling;
-  return spillPageBytes(spill) + timelineBytes(away.clocks) + indexBytes(spilling);
+  return spillPageBytes(spill) + timelineBytes(away.clocks) + tableBytes(spilling);
 }
 
-/** Whether records and hosts fill more than half of what the index leaves to them: the rest is holes. */
+/** Whether records and hosts fill more than half of what tables leave to them: the rest is holes. */
 export function hasMuchToSpill(spilling: Spilling): boolean {
   const { away, spill } = spilling;
   return spillUsedBytes(spill) + timelineBytes(away.clocks) > roomBytes(spilling) / 2;
 }
 
-/** What of the budget the index of hosts leaves. */
+/** What of the budget tables leave. */
 export function roomBytes(spilling: Spilling): number {
-  return spilling.budgetBytes - indexBytes(spilling);
+  return spilling.budgetBytes - tableBytes(spilling);
 }
 
-function indexBytes({ away, budgetBytes }: Spilling): number {
-  return Math.min(hostIndexBytes(away.hosts), budgetBytes / 2);
+function tableBytes({ away, budgetBytes, seen }: Spilling): number {
+  return Math.min(hostIndexBytes(away.hosts) + seenExcessBytes(seen), budgetBytes / 2);
 }

@@ -45,6 +45,9 @@ import { eachLiveRecord } from "./live-records.ts";
 import type { Restoration } from "./restore-records.ts";
 import { sortApart, sortByKey } from "./sort-by-key.ts";
 
+/** How many hosts are let stand for those that have to leave: some of them may not leave. */
+const LEAVING_MORE = 1.25;
+
 /** Called after each section or frame, and within frames of many entries, while no row is collected. */
 export function spillDuringRecovery(restoration: Restoration): void {
   const { core, names } = restoration;
@@ -81,37 +84,50 @@ function spillHostsDownTo(restoration: Restoration, spilling: Spilling): void {
   spill.onHosts = (hosts) => {
     for (const host of hosts) unsettleHost(core, host);
   };
-  letStand(restoration);
-  try {
-    while (spillUsedBytes(spill) > budgetBytes / 2 && spillRestoredHosts(core, spilling) > 0);
-  } catch (error) {
-    spilling.failure = { error };
-  }
-  const { hosts } = core;
-  for (let host = hostNextBusy(hosts, 0); host !== 0; host = hostNextBusy(hosts, host)) {
-    unsettleHost(core, host);
+  const used = spillUsedBytes(spill);
+  const part = (LEAVING_MORE * (used - budgetBytes / 2)) / used;
+  for (const most of [part, 1]) {
+    letStand(restoration, most);
+    try {
+      while (spillUsedBytes(spill) > budgetBytes / 2 && spillRestoredHosts(core, spilling) > 0);
+    } catch (error) {
+      spilling.failure = { error };
+    }
+    const { hosts } = core;
+    for (let host = hostNextBusy(hosts, 0); host !== 0; host = hostNextBusy(hosts, host)) {
+      unsettleHost(core, host);
+    }
+    if (spillUsedBytes(spill) <= budgetBytes / 2 || spilling.failure !== undefined) break;
   }
   restoration.host = 0; // it may have left
 }
 
-/** Lets all hosts stand that may leave, in their order: then each costs O(1). Two of one turn, as a forged file has them, stay to be separated. */
-function letStand({ core, nowMs }: Restoration): void {
+/**
+ * Lets hosts stand that may leave, in their order: then each costs O(1). Those whose turn comes last are looked at first, up to a part of all.
+ * Two of one turn, as a forged file has them, stay to be separated.
+ */
+function letStand({ core, nowMs }: Restoration, part: number): void {
   const { hosts, store } = core;
   const turnOf = (host: number): number => float(store, host, HOST_TURN_WORD);
-  const leaving = createRecordList();
+  const all = createRecordList();
   for (let host = hostNextBusy(hosts, 0); host !== 0; host = hostNextBusy(hosts, host)) {
-    if (leavingQueue(core, host) !== 0) appendKey(leaving, host, turnOf(host));
+    appendKey(all, host, turnOf(host));
   }
   const same: number[] = [];
-  const byTurn = sortByKey(leaving, same);
+  const byTurn = sortByKey(all, same);
   const shared = new Set(same.map(turnOf));
   const waiting = createRecordList();
-  for (const host of byTurn) {
+  const going: number[] = [];
+  const most = Math.min(Math.ceil(byTurn.length * part), byTurn.length);
+  for (let at = byTurn.length - 1; going.length + waiting.count < most && at >= 0; at--) {
+    const host = byTurn[at] as number;
+    if (leavingQueue(core, host) === 0) continue;
     if (shared.size > 0 && shared.has(turnOf(host))) continue;
     const clockMs = hostClock(core, host);
     if (clockMs > nowMs) appendKey(waiting, host, clockMs);
-    else standAlone(core, host, nowMs);
+    else going.push(host);
   }
+  for (const host of going.reverse()) standAlone(core, host, nowMs);
   for (const host of sortByKey(waiting, [])) standAlone(core, host, nowMs);
 }
 

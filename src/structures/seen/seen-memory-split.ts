@@ -25,6 +25,11 @@ export function hotEntriesMax(memoryBytes: number): number {
   return Math.floor((memoryBytes * HOT_PART) / HOT_ENTRY_BYTES / HOT_PEAK);
 }
 
+/** What a hot table of so many bytes takes beyond its part: its entries name records in memory, which cannot leave it. */
+export function hotExcessBytes(memoryBytes: number, tableBytes: number): number {
+  return Math.max(0, tableBytes - memoryBytes * HOT_PART);
+}
+
 /** Bytes that the bloom may take. */
 export function bloomBytesMax(memoryBytes: number): number {
   const part = Math.floor(memoryBytes * BLOOM_PART);

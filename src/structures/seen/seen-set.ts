@@ -51,6 +51,7 @@ import { BLOOM_SEEN, type SeenRows, bloomAdmitBatch } from "./seen-bloom.ts";
 import {
   type Tiered,
   createTiered,
+  excessBytes,
   tieredAdmit,
   tieredBytes,
   tieredClear,
@@ -328,6 +329,11 @@ export function seenExpect(seen: SeenSet, entries: number): void {
 /** Entries in the hot table: what `seenExpect` of a set like this one has to know. */
 export function seenHot({ table, kernel }: SeenSet): number {
   return kernel.region.views.u32[table.offset / 4 + TABLE_COUNT_WORD] as number;
+}
+
+/** What it takes of memory beyond its bound, since live records in memory have their entries in the hot table. @hot */
+export function seenExcessBytes({ tiered }: SeenSet): number {
+  return tiered === undefined ? 0 : excessBytes(tiered);
 }
 
 /** What the set holds and costs. Not for the hot path. */

@@ -16,6 +16,7 @@
  *   I2  The hot table's entry is newer than the cold tier's of the same hash.
  *   I3  A failed admission leaves nothing in the hot table.
  */
+import { REGION_PAGE_BYTES } from "../../layout/memory/region.ts";
 import { TABLE_CLAIMED, TABLE_EACH_MIN, TABLE_NEW } from "../../layout/seen/table.ts";
 import { type Bloom, bloomClear, bloomHas, bloomInsertWords } from "../bloom/bloom.ts";
 import { tableInsertBatch, tableRemove } from "../table/fingerprint-table.ts";
@@ -33,7 +34,7 @@ import {
   moveStep,
   moverBytes,
 } from "./move-to-cold-tier.ts";
-import { FILTERS_PART, hotEntriesMax } from "./seen-memory-split.ts";
+import { FILTERS_PART, hotEntriesMax, hotExcessBytes } from "./seen-memory-split.ts";
 import { COLD_REMOVED } from "../storage-tiers.ts";
 
 /** Merge work per admitted row: more than what steady moving needs, so that the debt is always paid in time. */
@@ -149,6 +150,11 @@ export function tieredClear(tiered: Tiered): void {
 /** Memory beside the hot table. */
 export function tieredBytes(tiered: Tiered): number {
   return (tiered.bloom?.bytes ?? 0) + tiered.cold.stats().bytes + moverBytes(tiered);
+}
+
+/** What the hot table takes beyond its part of the bound, for records in memory. */
+export function excessBytes({ memoryBytes, table }: Tiered): number {
+  return hotExcessBytes(memoryBytes, table.pageCount * REGION_PAGE_BYTES);
 }
 
 /** New rows that the cold tier holds get its value, in the hot table too. Returns how many. */
