@@ -73,7 +73,8 @@ test("entries of records in memory count where the seen-set's bound is small", a
   const seenBytes = 2 ** 20;
   await frontier.close({ discard: true });
   frontier = await reopen(seenBytes);
-  let most = 0; // 1.40 to 1.42 of both bounds, with what small tables take at least; 1.55 where such entries did not count
+  // 1.40 to 1.42 of both bounds, with what small tables take at least; 1.55 where such entries did not count.
+  let most = 0;
   for (let page = 0; page < 6; page++) {
     pushAll(
       50_000,
