@@ -48,12 +48,16 @@ import { sortApart, sortByKey } from "./sort-by-key.ts";
 /** How many hosts are let stand for those that have to leave: some of them may not leave. */
 const LEAVING_MORE = 1.25;
 
+/** Of the bound, where the files do not fit in memory. */
+const PART_BESIDE_LISTS = 0.6;
+
 /** Called after each section or frame, and within frames of many entries, while no row is collected. */
 export function spillDuringRecovery(restoration: Restoration): void {
   const { core, names } = restoration;
   const { spilling, store } = core;
   if (spilling === undefined) return;
-  const { budgetBytes, spill } = spilling;
+  const { spill } = spilling;
+  const budgetBytes = boundBytes(restoration, spilling);
   const held = heldBytes(spilling);
   if (held <= budgetBytes || held < restoration.spillAt || !hasMuchToSpill(spilling)) return;
   const pending = createRecordList();
@@ -71,6 +75,14 @@ export function spillDuringRecovery(restoration: Restoration): void {
   restoration.spillAt = heldBytes(spilling) + budgetBytes / (isFull ? 4 : 16);
 }
 
+/**
+ * Files of more bytes than memory may have do not fit. So the holes that spilled hosts leave, and the lists that bring the others into their order,
+ * get a part of it from the beginning.
+ */
+function boundBytes({ fileBytes }: Restoration, { budgetBytes }: Spilling): number {
+  return fileBytes > budgetBytes ? budgetBytes * PART_BESIDE_LISTS : budgetBytes;
+}
+
 /** All is read: what comes back from disk from now on stands where it belongs. */
 export function endRecoverySpill({ core }: Restoration): void {
   if (core.spilling !== undefined) core.spilling.spill.onHosts = undefined;
@@ -79,7 +91,8 @@ export function endRecoverySpill({ core }: Restoration): void {
 /** Sends whole hosts to disk until memory is down to half of its bound. Never throws what the tier throws: what the disk refuses stays. */
 function spillHostsDownTo(restoration: Restoration, spilling: Spilling): void {
   const { core } = restoration;
-  const { spill, budgetBytes } = spilling;
+  const { spill } = spilling;
+  const budgetBytes = boundBytes(restoration, spilling);
   // Hosts that an entry names come back where they stood: they leave that place until all is read (I3).
   spill.onHosts = (hosts) => {
     for (const host of hosts) unsettleHost(core, host);

@@ -108,6 +108,8 @@ export interface Restoration {
   latestClock: number;
   /** Memory is checked again above this many bytes. */
   spillAt: number;
+  /** Bytes of the files opened so far. */
+  fileBytes: number;
   /** Leases that were out at the end. */
   leases: number;
   /** The last host looked up. */
@@ -129,6 +131,7 @@ export function createRestoration(core: Core, remake: () => Core, nowMs: number)
       rows: undefined,
       latestClock: 0,
       spillAt: 0,
+      fileBytes: 0,
       leases: 0,
       timeMs: 0,
       epoch: "",
