@@ -1,5 +1,8 @@
 /** FrontierRequestManager as Crawlee's crawlers call it, with Crawlee's own class `Request`. */
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -62,6 +65,32 @@ describe("FrontierRequestManager", () => {
       expect((await fetch(manager)).url).toBe(url);
     },
   );
+
+  it("adds what stands behind requestsFromUrl with the fields beside it, and nothing where no URL does", async () => {
+    const lists: Record<string, string> = {
+      "/two": "http://a.test/1\nhttp://a.test/2",
+      "/none": "",
+    };
+    const server = createServer(({ url = "" }, response) => void response.end(lists[url]));
+    server.listen(0, "127.0.0.1");
+    onTestFinished(() => void server.close());
+    await once(server, "listening");
+    const home = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const manager = await open();
+    expect(await manager.addRequest({ requestsFromUrl: `${home}/none` })).toEqual({
+      forefront: false,
+    });
+    expect(await manager.isFinished()).toBe(true);
+    const more = { method: "POST", label: "of the list" };
+    const { uniqueKey } = await manager.addRequest({ requestsFromUrl: `${home}/two`, ...more });
+    expect(uniqueKey).toContain("http://a.test/1");
+    const requests = [await fetch(manager), await fetch(manager)];
+    expect(requests.map(({ url, method, userData }) => [url, method, userData.label])).toEqual([
+      ["http://a.test/1", "POST", "of the list"],
+      ["http://a.test/2", "POST", "of the list"],
+    ]);
+    expect(await manager.fetchNextRequest()).toBeNull();
+  });
 
   it("keeps a binary payload", async () => {
     const manager = await open();

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { OutriderStorage, type OutriderStorageOptions } from "../../src/crawlee.ts";
 import { createVirtualClock } from "../../src/index.ts";
 import { type CrawlingContext, loadCrawlee, memoryOnly, type Queue } from "./crawlee-module.ts";
@@ -23,10 +23,12 @@ interface Client {
   getRequest(id: string): Promise<Record<string, unknown> | undefined>;
   updateRequest(request: object, options?: object): Promise<Record<string, unknown>>;
   deleteRequest(id: string): Promise<unknown>;
-  listHead(options?: object): Promise<{ items: Array<{ id: string; url: string }> }>;
+  listHead(options?: object): Promise<{
+    items: Array<{ id: string; url: string; uniqueKey: string }>;
+  }>;
   listAndLockHead(options: object): Promise<{
     items: Array<{ id: string; url: string; uniqueKey: string }>;
-    queueHasLockedRequests: boolean;
+    queueHasLockedRequests?: boolean;
   }>;
   prolongRequestLock(id: string, options: object): Promise<{ lockExpiresAt: Date }>;
   deleteRequestLock(id: string, options?: object): Promise<void>;
@@ -158,7 +160,7 @@ describe("OutriderStorage", () => {
     const { items } = await client.listAndLockHead({ lockSecs: 60 });
     await client.deleteRequestLock(items[2]?.id as string, { forefront: true });
     await client.deleteRequestLock(items[0]?.id as string);
-    expect(await heads()).toBe("31");
+    expect(await heads()).toBe("312");
   });
 
   it("returns requests whose locks expired to their places, or to the front where a prolongation asked for it", async () => {
@@ -184,6 +186,42 @@ describe("OutriderStorage", () => {
     await client.deleteRequestLock(second);
     clock.advance(20_000);
     expect(await lock()).toBe("123");
+  });
+
+  it("lists what is locked behind what is due, to the client that locked it and to those without a key", async () => {
+    const clock = createVirtualClock(1e12);
+    const storage = makeStorage({ frontier: { clock } });
+    const [one, two] = [await openClient(storage, "one"), await openClient(storage, "two")];
+    const clients = [one, two, await openClient(storage)];
+    const heads = async (limit = 9): Promise<string[]> => {
+      const listed = await Promise.all(clients.map((client) => client.listHead({ limit })));
+      return listed.map(({ items }) => items.map(({ uniqueKey }) => uniqueKey).join(""));
+    };
+    for (const at of [1, 2, 3])
+      await one.addRequest({ url: `http://a.test/${at}`, uniqueKey: `${at}` });
+    await one.listAndLockHead({ lockSecs: 60, limit: 1 });
+    await two.listAndLockHead({ lockSecs: 30, limit: 1 });
+    expect(await heads()).toEqual(["31", "32", "312"]);
+    expect(await heads(1)).toEqual(["3", "3", "3"]);
+    clock.advance(30_001);
+    expect(await heads()).toEqual(["231", "23", "231"]);
+  });
+
+  it("RequestQueue reads the head once more before it takes the queue for finished", async () => {
+    const storageClient = makeStorage();
+    const config = memoryOnly(crawlee, { storageClient });
+    const queue = await crawlee.RequestQueue.open(null, { config, storageClient });
+    const { client } = queue as unknown as { client: Client };
+    const reads = vi.spyOn(client, "listHead");
+    await queue.addRequest({ url: "http://a.test/" });
+    const request = (await queue.fetchNextRequest()) as object;
+    expect([await queue.isEmpty(), await queue.isFinished(), reads.mock.calls]).toEqual([
+      true,
+      false,
+      [],
+    ]);
+    await queue.markRequestHandled(request);
+    expect([await queue.isFinished(), reads.mock.calls]).toEqual([true, [[{ limit: 2 }]]]);
   });
 
   it("counts and keeps requests that are added, updated and deleted", async () => {

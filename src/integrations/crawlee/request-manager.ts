@@ -136,12 +136,14 @@ export class FrontierRequestManager {
     return manager;
   }
 
-  /** Adds a request, or a list behind `requestsFromUrl`. Rejects with `REQUEST_INVALID` for what is none. Costs a push. */
+  /**
+   * Adds a request, or a list behind `requestsFromUrl`: resolves with what became of the first one, of an empty list with `forefront` alone,
+   * as in Crawlee. Rejects with `REQUEST_INVALID` for what is none. Costs a push.
+   */
   async addRequest(source: RequestSource, options: OperationOptions = {}): Promise<OperationInfo> {
     const forefront = options.forefront === true;
     const [added] = await this.#addBatch([source], forefront);
-    if (added === undefined) throw misuse("REQUEST_INVALID", "request", source, "at least one URL");
-    return { ...added.result, forefront };
+    return { ...(added?.result as Added), forefront };
   }
 
   /** Adds many requests in one call. Resolves with what the queue holds and what it refused. */

@@ -66,6 +66,8 @@ const FOREFRONT_EACH_MS = 8;
 const RECLAIM_MS = 60_000;
 /** A time that has passed by every clock. */
 const PAST = 0;
+/** As many as a frontier shows. */
+export const PEEK_MOST = 1_000;
 /** Any URL: the identity is the key alone. */
 const ANY_URL = "http://any.invalid/";
 
@@ -326,9 +328,27 @@ export class RequestStore {
 
   /** Whether a request is in progress here for sure; one whose time is over may have been ended by another process. */
   #hasLiveLock(): boolean {
-    const nowMs = this.#options.clock.now();
-    for (const { deadlineMs } of this.#inProgress.values()) if (deadlineMs > nowMs) return true;
+    for (const lease of this.#inProgress.values()) if (this.#isLive(lease)) return true;
     return false;
+  }
+
+  #isLive({ deadlineMs }: AnyLease): boolean {
+    return deadlineMs > this.#options.clock.now();
+  }
+
+  /** Requests that are due, in their order; none is taken. */
+  async due(limit: number): Promise<StoredRequest[]> {
+    await this.moveToFront();
+    const peeked = this.frontier.peek(Math.max(1, Math.min(limit, PEEK_MOST)));
+    const views = isLater(peeked) ? await peeked : peeked;
+    return views.map(({ url, data }) => decodeRequest(url, data));
+  }
+
+  /** Requests whose locks are this client's and have time left. */
+  locked(): StoredRequest[] {
+    return [...this.#inProgress]
+      .filter(([, lease]) => this.#isLive(lease))
+      .map(([id, { url, data }]) => decodeRequest(url, data, id));
   }
 
   counts(): Soon<QueueCounts> {

@@ -5,9 +5,10 @@
  *   RequestQueueV1               listHead ─▶ getRequest ─▶ updateRequest; what is in progress only it keeps
  *
  *   listAndLockHead     pollMany: the lock is a lease
- *   listHead            peek: nothing is locked
+ *   listHead            peek: nothing is locked; then what this client has locked, or any where it has no key
  *   updateRequest       handledAt is set: done · not set: due again, and unlocked
- *   queueHasLockedRequests   whether anything is not handled: also what waits for a clock keeps a crawler going
+ *   queueHasLockedRequests   true while anything is not handled: also what waits for a clock keeps a crawler going. Left out at the end,
+ *                       as by Crawlee's own storage: the class then reads the head once more
  *
  *   I1  A lock that has expired ends nothing: the request is another client's by then, or due again.
  */
@@ -22,13 +23,11 @@ import type {
   StoredRequest,
 } from "../crawlee-types.ts";
 import type { QueueEntry, QueueRegistry } from "./queue-registry.ts";
-import { decodeRequest, wholeRequest } from "../request-codec.ts";
+import { wholeRequest } from "../request-codec.ts";
 import { requestId } from "../request-id.ts";
-import { type Added, isLater, type RequestStore } from "../request-store.ts";
+import type { Added, RequestStore } from "../request-store.ts";
 
 const HEAD = 100;
-/** As many as a frontier shows. */
-const HEAD_MOST = 1_000;
 const LOCKED_MOST = 25;
 
 interface HeadOptions {
@@ -46,7 +45,7 @@ interface Head {
 }
 interface LockedHead extends Head {
   lockSecs: number;
-  queueHasLockedRequests: boolean;
+  queueHasLockedRequests?: true;
 }
 type Done = Omit<ProcessedRequest, "uniqueKey">;
 
@@ -152,12 +151,8 @@ export class QueueClient {
   async listHead({ limit = HEAD }: HeadOptions = {}): Promise<Head> {
     const entry = this.#entry();
     entry.touch(false);
-    await this.#store(entry).moveToFront();
-    const peeked = entry.frontier.peek(Math.max(1, Math.min(limit, HEAD_MOST)));
-    const views = isLater(peeked) ? await peeked : peeked;
-    const items = views
-      .slice(0, limit)
-      .map(({ url, data }) => wholeRequest(decodeRequest(url, data)));
+    const due = await this.#store(entry).due(limit);
+    const items = [...due, ...entry.locked(this.#clientKey)].slice(0, limit).map(wholeRequest);
     // The older class takes an empty head that has not changed lately for the end; what waits for a clock is not.
     const isWaiting = items.length === 0 && !(await this.#store(entry).isFinished());
     if (isWaiting) entry.touch(true);
@@ -171,9 +166,10 @@ export class QueueClient {
     const store = this.#store(entry);
     await store.moveToFront();
     const locked = await store.fetchMany(limit, lockSecs * 1_000);
-    const queueHasLockedRequests = locked.length > 0 || !(await store.isFinished());
+    const isFinished = locked.length === 0 && (await store.isFinished());
     return {
-      ...{ limit, lockSecs, queueHasLockedRequests, hadMultipleClients: false },
+      ...{ limit, lockSecs, hadMultipleClients: false },
+      ...(isFinished ? {} : { queueHasLockedRequests: true }),
       queueModifiedAt: entry.modifiedAt,
       items: locked.map(wholeRequest),
     };

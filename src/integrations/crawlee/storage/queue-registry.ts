@@ -103,6 +103,12 @@ export class QueueEntry {
     return known;
   }
 
+  /** What a client has locked; without a key, what any has. */
+  locked(clientKey: string | undefined): StoredRequest[] {
+    const stores = clientKey === undefined ? [...this.#stores.values()] : [this.store(clientKey)];
+    return stores.flatMap((store) => store.locked());
+  }
+
   get modifiedAt(): Date {
     return dateOf(this.#modifiedAt);
   }

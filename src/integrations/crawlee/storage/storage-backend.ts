@@ -19,7 +19,7 @@ import { QueueClient } from "./queue-client.ts";
 import { type QueueEntry, type QueueName, QueueRegistry } from "./queue-registry.ts";
 import { wholeRequest } from "../request-codec.ts";
 import { newId, requestId } from "../request-id.ts";
-import type { RequestStore } from "../request-store.ts";
+import { PEEK_MOST, type RequestStore } from "../request-store.ts";
 import { type OutriderStorageOptions, registryOf } from "./storage-options.ts";
 
 interface BaseBackend {
@@ -114,7 +114,7 @@ class QueueBackend {
   /** Requests that are due, in their order, at most 1,000; none is taken. */
   async listItems(): Promise<StoredRequest[]> {
     this.#entry.assertThere();
-    return (await this.#client.listHead({ limit: 1_000 })).items;
+    return (await this.#store.due(PEEK_MOST)).map(wholeRequest);
   }
 
   async isEmpty(): Promise<boolean> {
