@@ -17,6 +17,8 @@ beforeEach((context) => {
 
 interface Rig {
   readonly frontier: RedisFrontier;
+  /** The same in another process. */
+  readonly other: RedisFrontier;
   /** A host of each partition. */
   readonly hosts: readonly string[];
   /** Notes a partition as it is now; returns what puts it back to that. */
@@ -31,6 +33,8 @@ async function open(): Promise<Rig> {
   const options = { redis: server.socket, name: "l", partitions: 2 };
   const frontier = await openRedisFrontier({ ...options, leaseMs: 60_000 });
   onTestFinished(() => frontier.close({ discard: true }));
+  const other = await openRedisFrontier(options);
+  onTestFinished(() => other.close({ discard: true }));
   const keep = async (partition: number): Promise<() => Promise<void>> => {
     const keys = await client.keys(`outrider:{l.${partition}}:*`);
     const kept = await Promise.all(keys.map((key) => client.dumpBuffer(key)));
@@ -40,7 +44,7 @@ async function open(): Promise<Rig> {
     };
   };
   const hosts = await hostsOf(client, frontier);
-  return { frontier, hosts, keep };
+  return { frontier, other, hosts, keep };
 }
 
 /** Finds a host of each partition by where its first URL goes. */
@@ -122,5 +126,34 @@ describe("a partition that lost its last call", () => {
       await each.done();
     }
     expect(urls).toEqual([`http://${there}/lost`]);
+  });
+
+  it("takes rules that are set after it lost a set, and so does every process", async () => {
+    const { frontier, hosts, keep, other } = await open();
+    const [here] = hosts as [string, string];
+    const putBack = await keep(0);
+    await frontier.setRules([{ id: "lost" }]);
+    await other.push(`http://${here}/0`);
+    await putBack();
+    await frontier.setRules([{ id: "kept" }]);
+    const ruleOf = async (url: string): Promise<string | undefined> => {
+      await other.push(url);
+      return (await frontier.record(url))?.rule;
+    };
+    expect(await ruleOf(`http://${here}/1`)).toBe("kept");
+  });
+
+  it("lets every process take up a set whose number the lost one had", async () => {
+    const { frontier, hosts, keep, other } = await open();
+    const putBack = await keep(0);
+    const putBackToo = await keep(1);
+    await frontier.setRules([{ id: "lost" }]);
+    await putBack();
+    await putBackToo();
+    await other.setRules([{ id: "kept" }]);
+    await expect.poll(async () => (await frontier.rules())?.[0]?.id).toBe("kept");
+    const [here] = hosts as [string, string];
+    await frontier.push(`http://${here}/1`);
+    expect((await other.record(`http://${here}/1`))?.rule).toBe("kept");
   });
 });

@@ -29,6 +29,7 @@ import { channelOf, firstState, partitionKeys, REDIS_FORMAT } from "./server/par
 import { checkServers } from "./server/server-checks.ts";
 import { readKeptHosts, writeKeptHosts } from "./server/kept-hosts.ts";
 import { ServerLink } from "./server/server-link.ts";
+import { withinMs } from "./server/waiting.ts";
 import { OpenRedisFrontier } from "./frontier/redis-frontier.ts";
 import type { RedisFrontier } from "./frontier/redis-types.ts";
 import { readStoredRules, SharedRules } from "./frontier/shared-rules.ts";
@@ -108,9 +109,14 @@ export async function openWhole(
   try {
     return await openOn(commands, given, isServed);
   } catch (cause) {
-    await commands.close().catch(() => undefined);
+    await closeUnused(commands, given.giveUpMs);
     throw cause;
   }
+}
+
+/** Ends a client of which nothing came, whether it answers or not. */
+export async function closeUnused(commands: RedisCommands, giveUpMs = GIVE_UP_MS): Promise<void> {
+  await withinMs(giveUpMs, commands.close()).catch(() => undefined);
 }
 
 /** Options of a frontier in one process that Redis does not carry, refused by name. */
@@ -208,7 +214,10 @@ export async function openOn(
   unsubscribe.push(
     await link.retry(() => commands.subscribe(channel, (message) => frontier.hear(message))),
   );
-  await frontier.seed();
+  await frontier.seed().catch(async (cause) => {
+    await frontier.close({ discard: true }).catch(() => undefined);
+    throw cause;
+  });
   return { frontier, link, reader, rules, isServed };
 }
 

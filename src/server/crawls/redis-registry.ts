@@ -29,8 +29,12 @@ export interface RedisRegistryOptions {
 /** Rejects with what `openRedisFrontier` rejects with. */
 export async function openRedisRegistry(options: RedisRegistryOptions): Promise<CrawlRegistry> {
   const { openRedisService } = await import("../../redis.ts");
-  const registry = new RedisRegistry(options, await openRedisService(options));
-  await registry.begin();
+  const service = await openRedisService(options);
+  const registry = new RedisRegistry(options, service);
+  await registry.begin().catch(async (cause) => {
+    await service.close();
+    throw cause;
+  });
   return registry;
 }
 
@@ -63,7 +67,7 @@ class RedisRegistry implements CrawlRegistry {
   }
 
   async begin(): Promise<void> {
-    await this.#beat();
+    await this.#beat(true);
   }
 
   open(id: string): Crawl {
@@ -222,7 +226,7 @@ class RedisRegistry implements CrawlRegistry {
   }
 
   /** Renews this server's entry, and goes on with what servers that ended have begun to delete. */
-  async #beat(): Promise<void> {
+  async #beat(isFirst = false): Promise<void> {
     this.#stopBeat();
     try {
       const state =
@@ -231,7 +235,7 @@ class RedisRegistry implements CrawlRegistry {
           : await this.#service.join(this.#address, NODE_MS);
       await this.#service.sweep(this.#follow(state));
     } catch (cause) {
-      if (this.#address === undefined) throw cause;
+      if (isFirst) throw cause;
       this.#options.onFault("redis", cause);
     }
     if (this.#isClosed) return;

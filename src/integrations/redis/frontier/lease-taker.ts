@@ -42,10 +42,14 @@ export interface TakerParts {
 /** How often a process without work checks whether everything is done, and what processes that ended have left. */
 const LOOK_MS = 2_000;
 const ROUND_MS = 30_000;
+const LIVE_MIN = 1_024;
 
 export class LeaseTaker {
   readonly #parts: TakerParts;
-  readonly #live = new Map<string, RedisLease>();
+  readonly #live = new Set<RedisLease>();
+  readonly #polling = new Set<Promise<unknown>>();
+  /** So many held leases are looked through for those that are over. */
+  #pruneAt = LIVE_MIN;
   sources = 0;
   #lookAt = 0;
   /** A partition that had live records when last asked; -1: none. */
@@ -71,7 +75,9 @@ export class LeaseTaker {
     const { isClosed, isHeld, events } = this.#parts;
     if (isClosed() || isHeld() || most === 0) return [];
     await this.#parts.seed();
-    const leases = await this.#own(await poll());
+    const polling = poll().then((raws) => this.#own(raws));
+    this.#polling.add(polling);
+    const leases = await polling.finally(() => this.#polling.delete(polling));
     if (leases.length > 0) {
       this.#idleSince = undefined;
       this.#saidFinished = false;
@@ -138,7 +144,8 @@ export class LeaseTaker {
 
   /** Returns every lease that this process still holds. */
   async releaseAll(): Promise<void> {
-    const leases = [...this.#live.values()].filter(({ hasEnded }) => !hasEnded);
+    await Promise.allSettled(this.#polling);
+    const leases = [...this.#live].filter(({ hasEnded }) => !hasEnded);
     this.#live.clear();
     await Promise.all(leases.map((lease) => lease.release()));
   }
@@ -156,17 +163,17 @@ export class LeaseTaker {
       (isGone ? gone : kept).push(lease);
     }
     if (gone.length > 0) await this.#rematch(gone);
-    for (const lease of kept) {
-      const { partition, member, token } = lease.place;
-      this.#live.set(`${partition} ${member.toString("hex")} ${token.toString("hex")}`, lease);
-    }
+    for (const lease of kept) this.#live.add(lease);
     return kept;
   }
 
-  /** Leases that have ended are forgotten as new ones come. */
+  /** Leases that are over, ended or not, are forgotten as new ones come. */
   #prune(): void {
-    if (this.#live.size < 1_024) return;
-    for (const [key, lease] of this.#live) if (lease.hasEnded) this.#live.delete(key);
+    if (this.#live.size < this.#pruneAt) return;
+    const nowMs = this.#parts.source.now();
+    for (const lease of this.#live)
+      if (lease.hasEnded || lease.deadlineMs <= nowMs) this.#live.delete(lease);
+    this.#pruneAt = Math.max(LIVE_MIN, 2 * this.#live.size);
   }
 
   /** Records of a rule that is gone go on under the one that takes their URL now; none: they fail. */

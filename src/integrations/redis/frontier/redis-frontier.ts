@@ -50,6 +50,7 @@ import { SharedSeeds } from "./shared-seeds.ts";
 import { LeaseEnds } from "./lease-ends.ts";
 import { handOuts, LeaseSource } from "./lease-source.ts";
 import { Outbox } from "./outbox.ts";
+import { PushQueue } from "../requests/push-queue.ts";
 import { type PushParts, Pushes } from "./pushes.ts";
 import { requestViewOf } from "./record-views.ts";
 import { homeOf, RedisLease } from "./redis-lease.ts";
@@ -65,6 +66,7 @@ export class OpenRedisFrontier implements RedisFrontier {
   readonly name: string;
   readonly #parts: RedisParts & PushParts;
   readonly #pushes: Pushes;
+  readonly #queue = new PushQueue((list) => this.#push(list));
   readonly #edits: Edits;
   readonly #source: LeaseSource;
   readonly #taker: LeaseTaker;
@@ -133,15 +135,14 @@ export class OpenRedisFrontier implements RedisFrontier {
   }
 
   async push(request: RequestLike, fields?: Partial<RequestInput>): Promise<Verdict> {
-    const read = readRequestWith(request, fields);
-    return verdictOf((await this.#push([read]))[0] as number);
+    return verdictOf(await this.#queue.one(readRequestWith(request, fields)));
   }
 
   async pushMany(
     requests: Iterable<RequestLike>,
     defaults?: Partial<RequestInput>,
   ): Promise<PushResult> {
-    return pushResult(await this.#push(readRequests(requests, defaults)));
+    return pushResult(await this.#queue.many(readRequests(requests, defaults)));
   }
 
   async pushFrom(
@@ -151,8 +152,7 @@ export class OpenRedisFrontier implements RedisFrontier {
     this.#need();
     this.#taker.sources++;
     try {
-      const push = (list: readonly PlainRequest[]): Promise<Uint8Array> => this.#push(list);
-      return await pushFromSource(source, options, push, () => this.#isClosed);
+      return await pushFromSource(source, options, this.#queue, () => this.#isClosed);
     } finally {
       this.#taker.sources--;
     }
@@ -171,13 +171,7 @@ export class OpenRedisFrontier implements RedisFrontier {
     return await this.#taker.pollChosen(countOf(max, "max"), options);
   }
 
-  async take(
-    options: {
-      max?: number | undefined;
-      timeoutMs?: number | undefined;
-      signal?: AbortSignal | undefined;
-    } = {},
-  ): Promise<AsyncLease[]> {
+  async take(options: Parameters<RedisFrontier["take"]>[0] = {}): Promise<AsyncLease[]> {
     const { max, waitMs, signal } = readTake(options);
     return await this.#taker.take(max, waitMs, signal);
   }
@@ -346,6 +340,7 @@ export class OpenRedisFrontier implements RedisFrontier {
 
   async flush(): Promise<void> {
     this.#need();
+    await this.#queue.settled();
     await this.#ends.settled();
     await this.#pushes.flush();
   }
@@ -404,10 +399,13 @@ export class OpenRedisFrontier implements RedisFrontier {
   async drop(): Promise<void> {
     this.#need();
     this.#setStatus("stopping");
-    await this.#ends.settled();
-    await this.#parts.drop();
-    this.#closing ??= this.#end();
-    await this.#closing;
+    try {
+      await this.#ends.settled();
+      await this.#parts.drop();
+    } finally {
+      this.#closing ??= this.#end();
+      await this.#closing;
+    }
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -424,20 +422,21 @@ export class OpenRedisFrontier implements RedisFrontier {
 
   async #close(discard: boolean): Promise<void> {
     this.#isEnding = true;
-    if (!discard) {
-      await this.#ends.settled();
-      await this.#taker.releaseAll();
-      await this.#pushes.flush();
+    try {
+      if (!discard) {
+        await this.flush();
+        await this.#taker.releaseAll();
+      }
+    } finally {
+      this.#setStatus("stopping");
+      await this.#end();
     }
-    this.#setStatus("stopping");
-    await this.#end();
   }
 
   async #end(): Promise<void> {
     this.#source.wake();
-    await this.#parts.end();
-    this.#parts.link.isClosed = true;
-    this.#setStatus("stopped");
+    const { link, end } = this.#parts;
+    await link.close(end).finally(() => this.#setStatus("stopped"));
   }
 
   #setStatus(to: FrontierStatus): void {
@@ -464,9 +463,8 @@ export class OpenRedisFrontier implements RedisFrontier {
 
   async #push(list: readonly PlainRequest[]): Promise<Uint8Array> {
     if (this.#isClosed) return new Uint8Array(list.length).fill(VERDICT_CLOSED);
-    const codes = await this.#pushes.push(list, {
-      ...{ nowMs: this.#source.now(), depth: undefined, parent: undefined },
-    });
+    const origin = { nowMs: this.#source.now(), depth: undefined, parent: undefined };
+    const codes = await this.#pushes.push(list, origin);
     if (this.#events.wants.rejected || this.#events.wants.duplicate) {
       list.forEach((one, at) => {
         const { status, reason, admitted } = verdictOf(codes[at] as number);

@@ -44,7 +44,11 @@ export class SharedRules {
   /** Reads the set of a partition. */
   async refresh(partition: number): Promise<void> {
     const set = await readStoredRules(this.#link, partition);
-    if (set !== undefined && set.version > this.current.version) this.#reader.use(set);
+    if (set === undefined) return;
+    const { version, text } = this.current;
+    // Another text with the same number: a server that lost its last set was given this one.
+    const isOther = set.version === version && set.text !== text;
+    if (set.version > version || isOther) this.#reader.use(set);
   }
 
   /** Replaces the rules everywhere by what `make` returns for those in force; undefined: they stay. */
@@ -58,14 +62,16 @@ export class SharedRules {
         ...{ rules, defaults, version: version + 1, label: label ?? version + 1 },
         numbers: Object.fromEntries(numbers),
       });
-      if ((await this.#send(0, next, version)) || (await this.#isStored(next))) {
+      const other = await this.#send(0, next, version);
+      if (other === undefined || (await this.#isStored(next))) {
         await Promise.all(
-          this.#link.keys.map((_, at) => (at === 0 ? true : this.#send(at, next, undefined))),
+          this.#link.keys.slice(1).map((_, at) => this.#send(at + 1, next, undefined)),
         );
         this.#reader.use(next);
         return next;
       }
-      await this.refresh(0);
+      // Another set was quicker, or a server lost the last one.
+      await this.follow(0, other);
     }
   }
 
@@ -75,13 +81,17 @@ export class SharedRules {
     return stored?.version === version && stored.text === text;
   }
 
-  /** False: another set was there first. */
-  async #send(partition: number, set: RuleSet, before: number | undefined): Promise<boolean> {
+  /** undefined: it is stored; else the version of another one that is there. */
+  async #send(
+    partition: number,
+    set: RuleSet,
+    before: number | undefined,
+  ): Promise<number | undefined> {
     const answer = await this.#link.run("rules", partition, [
       ...[before === undefined ? "" : String(before), String(set.version)],
       ...[String(set.numbers.size), set.text, ...termFields(set)],
     ]);
-    return String(answer[0]) === "U";
+    return String(answer[0]) === "U" ? undefined : Number(answer[1]);
   }
 }
 

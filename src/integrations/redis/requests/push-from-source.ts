@@ -12,7 +12,8 @@ import type {
   PushResult,
   RequestLike,
 } from "../../../engine/types/frontier-types.ts";
-import { isFull } from "../requests/request-reader.ts";
+import type { PushQueue } from "./push-queue.ts";
+import { isFull } from "./request-reader.ts";
 import { pause } from "../server/waiting.ts";
 
 const FIRST_WAIT_MS = 20;
@@ -23,7 +24,7 @@ type Source = AsyncIterable<RequestLike> | Iterable<RequestLike>;
 export async function pushFromSource(
   source: Source,
   options: PushFromOptions,
-  push: (list: readonly PlainRequest[]) => Promise<Uint8Array>,
+  queue: PushQueue,
   isClosed: () => boolean,
 ): Promise<PushResult> {
   const { batch, signal } = readPushFrom(source, options);
@@ -32,12 +33,12 @@ export async function pushFromSource(
   try {
     for await (const slice of slicesOf(source, batch, abort)) {
       const list = readRequests(slice, undefined);
-      const codes = Array.from(await push(list));
+      const codes = Array.from(await queue.many(list));
       for (let waitMs = FIRST_WAIT_MS; codes.some(isFull) && !isClosed(); ) {
         await abort.race(pause(waitMs));
         waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS);
         const left = codes.flatMap((code, at) => (isFull(code) ? [at] : []));
-        const again = await push(left.map((at) => list[at] as PlainRequest));
+        const again = await queue.many(left.map((at) => list[at] as PlainRequest));
         left.forEach((at, index) => {
           codes[at] = again[index] as number;
         });

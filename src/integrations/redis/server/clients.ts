@@ -26,8 +26,8 @@ interface IoClient {
   call(...args: unknown[]): Promise<unknown>;
   duplicate(...args: unknown[]): IoClient;
   subscribe(channel: string): Promise<unknown>;
+  unsubscribe(channel: string): Promise<unknown>;
   on(event: string, listener: (...args: never[]) => void): unknown;
-  off(event: string, listener: (...args: never[]) => void): unknown;
   nodes?(role: string): IoClient[];
   disconnect(): void;
 }
@@ -41,8 +41,9 @@ interface NodeClient {
     channel: string,
     listener: (message: string, channel: string) => void,
   ): Promise<unknown>;
-  close?(): Promise<unknown> | undefined;
-  disconnect?(): Promise<unknown>;
+  unsubscribe(channel: string): Promise<unknown>;
+  destroy?(): unknown;
+  disconnect?(): unknown;
   on(event: string, listener: (cause: unknown) => void): unknown;
   readonly masters?: ReadonlyArray<{ client?: NodeClient | Promise<NodeClient> }>;
   nodeClient?(node: unknown): NodeClient | Promise<NodeClient>;
@@ -94,41 +95,55 @@ async function openIoredis(given: string | object): Promise<RedisCommands> {
   };
 }
 
-/** A listener for each channel over one connection of its own. */
-function createListening<T>(
-  open: () => Promise<{ client: T; add(channel: string): Promise<unknown> }>,
-) {
+/** A connection that listens, made before it has answered: it can be ended at any time, without an answer. */
+interface ListeningClient {
+  add(channel: string): Promise<unknown>;
+  drop(channel: string): Promise<unknown>;
+  end(): void;
+}
+
+/** Listeners of channels over one connection of its own. */
+function createListening(open: () => ListeningClient) {
   const listeners = new Map<string, Set<(message: string) => void>>();
-  let opened: Promise<{ client: T; add(channel: string): Promise<unknown> }> | undefined;
+  let opened: ListeningClient | undefined;
   return {
-    opened: () => opened,
+    close: async () => {
+      try {
+        opened?.end();
+      } catch {
+        // It has ended by itself.
+      }
+    },
     heard: (channel: string, message: string): void => {
       for (const listener of listeners.get(channel) ?? []) listener(message);
     },
     async subscribe(channel: string, listener: (message: string) => void) {
-      opened ??= open().catch((cause) => {
-        opened = undefined;
-        throw cause;
-      });
-      const { add } = await opened;
-      const list = listeners.get(channel) ?? new Set();
+      opened ??= open();
+      const { add, drop } = opened;
       // A channel counts as taken once the server has agreed: a call that failed may be made again.
-      if (list.size === 0) await add(channel);
+      if (!listeners.has(channel)) await add(channel);
+      const list = listeners.get(channel) ?? new Set();
       list.add(listener);
       listeners.set(channel, list);
       return async () => {
-        list.delete(listener);
+        if (!list.delete(listener) || list.size > 0) return;
+        listeners.delete(channel);
+        drop(channel).catch(() => undefined);
       };
     },
   };
 }
 
 function overIoredis(client: IoClient): RedisCommands {
-  const listening = createListening(async () => {
+  const listening = createListening(() => {
     const own = client.isCluster ? client.duplicate() : client.duplicate({ lazyConnect: false });
     own.on("error", () => undefined);
     own.on("message", listening.heard as Listener as never);
-    return { client: own, add: (channel) => own.subscribe(channel) };
+    return {
+      add: (channel) => own.subscribe(channel),
+      drop: (channel) => own.unsubscribe(channel),
+      end: () => own.disconnect(),
+    };
   });
   return {
     call: (_key, name, args) => client.callBuffer(name, ...args),
@@ -137,10 +152,7 @@ function overIoredis(client: IoClient): RedisCommands {
       (client.nodes?.("master") ?? [client]).map(
         (node) => (name: string, args: readonly string[]) => node.call(name, ...args),
       ),
-    close: async () => {
-      const opened = await listening.opened()?.catch(() => undefined);
-      opened?.client.disconnect();
-    },
+    close: listening.close,
   };
 }
 
@@ -151,13 +163,23 @@ function overNodeRedis(client: NodeClient): RedisCommands {
   const isCluster = client.masters !== undefined;
   const send = (node: NodeClient, args: readonly Argument[]): Promise<unknown> =>
     node.sendCommand(asBuffers(args), AS_BYTES);
-  const listening = createListening(async () => {
+  const listening = createListening(() => {
     const own = client.duplicate();
     own.on("error", () => undefined);
-    await own.connect();
-    const add = (channel: string): Promise<unknown> =>
-      own.subscribe(channel, (message) => listening.heard(channel, message));
-    return { client: own, add };
+    let connected: Promise<unknown> | undefined;
+    return {
+      add: async (channel) => {
+        connected ??= own.connect().catch((cause) => {
+          connected = undefined;
+          throw cause;
+        });
+        await connected;
+        await own.subscribe(channel, (message) => listening.heard(channel, message));
+      },
+      drop: (channel) => own.unsubscribe(channel),
+      // `close` would wait for answers.
+      end: () => void (own.destroy ?? own.disconnect)?.call(own),
+    };
   });
   return {
     call: (key, name, args) =>
@@ -175,10 +197,7 @@ function overNodeRedis(client: NodeClient): RedisCommands {
           textOf(await send(node as NodeClient, [name, ...args])),
       );
     },
-    close: async () => {
-      const own = (await listening.opened()?.catch(() => undefined))?.client;
-      await (own?.close?.() ?? own?.disconnect?.());
-    },
+    close: listening.close,
   };
 }
 

@@ -7,10 +7,11 @@
  *   I1  A batch has an id and is sent with the same id until an answer comes: the script answers a second time what it answered first.
  *   I2  Waits between tries double from 20 ms to 1 s; after `giveUpMs` the call rejects with SERVER_GONE, and what became of it is unknown.
  *   I3  The same holds for a client that never settles: a link may be dead without the client's knowledge.
+ *   I4  `close` ends every wait at once: nothing is sent after it, and no timer outlives it.
  */
-import { FrontierError } from "../../../base/errors.ts";
+import { FrontierError, frontierClosed } from "../../../base/errors.ts";
 import type { RedisCommands } from "../redis-options.ts";
-import { chance, MACHINE, pause, randomBytes, TOO_LATE, withinMs } from "./waiting.ts";
+import { chance, MACHINE, randomBytes, TOO_LATE, type Waits, withinMs } from "./waiting.ts";
 import { type ScriptName, scriptOf } from "./scripts.ts";
 
 export type Argument = string | Uint8Array;
@@ -46,8 +47,9 @@ export class ServerLink {
   readonly #now: () => string;
   readonly #giveUpMs: number;
   readonly #process = randomBytes(2);
+  readonly #waits: Waits = new Set();
   #batches = 0;
-  isClosed = false;
+  #isClosed = false;
 
   constructor({ commands, keys, now, giveUpMs }: LinkOptions) {
     this.commands = commands;
@@ -99,18 +101,31 @@ export class ServerLink {
   async retry<T>(call: () => Promise<T>): Promise<T> {
     const givesUpAt = MACHINE.monotonic() + this.#giveUpMs;
     for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
+      if (this.#isClosed) throw frontierClosed();
       try {
-        return await withinMs(givesUpAt - MACHINE.monotonic(), call());
+        return await withinMs(givesUpAt - MACHINE.monotonic(), call(), this.#waits);
       } catch (cause) {
         if (cause === TOO_LATE) throw serverGone(this.#giveUpMs, cause);
         const text = textOfCause(cause);
         if (/\bOOM\b/.test(text)) throw new MemoryFull(text);
         if (text.includes("GONE no such frontier")) throw frontierGone();
-        if (!PASSING.test(text) || this.isClosed) throw cause;
+        if (!PASSING.test(text)) throw cause;
         if (MACHINE.monotonic() > givesUpAt) throw serverGone(this.#giveUpMs, cause);
       }
-      await pause(waitMs * (0.5 + chance() / 2));
+      const never = new Promise<void>(() => undefined);
+      await withinMs(waitMs * (0.5 + chance() / 2), never, this.#waits).catch((cause) => {
+        if (cause !== TOO_LATE) throw cause;
+      });
     }
+  }
+
+  /** Ends all that waits for an answer (I4), then the client by `end`, which has `giveUpMs` for it. */
+  async close(end: () => Promise<unknown>): Promise<void> {
+    this.#isClosed = true;
+    for (const wait of this.#waits) wait(frontierClosed());
+    await withinMs(this.#giveUpMs, end()).catch((cause) => {
+      throw cause === TOO_LATE ? serverGone(this.#giveUpMs, cause) : cause;
+    });
   }
 
   async #evaluate(

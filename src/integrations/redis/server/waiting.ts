@@ -10,14 +10,29 @@ export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => void after(ms, resolve));
 }
 
+/** What ends each wait at once. */
+export type Waits = Set<(cause: unknown) => void>;
+
 /** What a promise rejects with whose answer did not come in time. */
 export const TOO_LATE: Error = new Error("no answer in time");
 
-/** Settles as `answer` does, or rejects with `TOO_LATE` after so many milliseconds; an answer that comes later is dropped. */
-export function withinMs<T>(ms: number, answer: Promise<T>): Promise<T> {
+/**
+ * Settles as `answer` does, or rejects with `TOO_LATE` after so many milliseconds, or as one of `waits` is ended; an answer that comes
+ * later is dropped.
+ */
+export function withinMs<T>(ms: number, answer: Promise<T>, waits: Waits = new Set()): Promise<T> {
   return new Promise((resolve, reject) => {
-    const cancel = after(Math.max(ms, 0), () => reject(TOO_LATE));
-    answer.then(resolve, reject).finally(cancel);
+    const leave = (): void => {
+      cancel();
+      waits.delete(end);
+    };
+    const end = (cause: unknown): void => {
+      leave();
+      reject(cause);
+    };
+    const cancel = after(Math.max(ms, 0), () => end(TOO_LATE));
+    waits.add(end);
+    answer.then(resolve, reject).finally(leave);
   });
 }
 

@@ -15,7 +15,7 @@
 import type { Clock } from "../../../base/clock.ts";
 import { FrontierError, misuse } from "../../../base/errors.ts";
 import type { RedisCommands } from "../redis-options.ts";
-import { dropPartitions, openOn } from "../open-redis-frontier.ts";
+import { closeUnused, dropPartitions, openOn } from "../open-redis-frontier.ts";
 import { commandsOf } from "../server/clients.ts";
 import { partitionKeys } from "../server/partition-keys.ts";
 import { checkServers } from "../server/server-checks.ts";
@@ -66,7 +66,7 @@ export async function openRedisService(options: RedisServiceOptions): Promise<Re
     await service.state();
     return service;
   } catch (cause) {
-    await commands.close().catch(() => undefined);
+    await closeUnused(commands);
     throw cause;
   }
 }
@@ -163,8 +163,7 @@ export class RedisService {
   }
 
   async close(): Promise<void> {
-    await this.#commands.close();
-    this.#link.isClosed = true;
+    await this.#link.close(() => this.#commands.close());
   }
 
   async #ask(...args: string[]): Promise<{ name: string; state: ServiceState }> {
