@@ -1,16 +1,16 @@
 /** The end of a frontier on Redis, whatever the server and the client do: nothing waits for good, nothing is left behind. */
 import { Redis } from "ioredis";
 import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
-import { createVirtualClock } from "../../../../../src/base/clock.ts";
-import type { RedisFrontier } from "../../../../../src/integrations/redis/frontier/redis-types.ts";
-import type { RedisFrontierOptions } from "../../../../../src/integrations/redis/redis-options.ts";
-import { ServerLink } from "../../../../../src/integrations/redis/server/server-link.ts";
-import { openRedisService } from "../../../../../src/integrations/redis/service/redis-service.ts";
-import { openRedisFrontier } from "../../../../../src/redis.ts";
-import { openRedisRegistry } from "../../../../../src/server/crawls/redis-registry.ts";
-import { startRedis, WITHOUT_REDIS } from "../../../../support/redis-server.ts";
-import { skipUnless } from "../../../../support/skip.ts";
-import { deferred, type SteeredClient, steeredClient } from "../../../../support/steered-client.ts";
+import { createVirtualClock } from "../../src/base/clock.ts";
+import type { RedisFrontier } from "../../src/integrations/redis/frontier/redis-types.ts";
+import type { RedisFrontierOptions } from "../../src/integrations/redis/redis-options.ts";
+import { ServerLink } from "../../src/integrations/redis/server/server-link.ts";
+import { openRedisService } from "../../src/integrations/redis/service/redis-service.ts";
+import { openRedisFrontier } from "../../src/redis.ts";
+import { openRedisRegistry } from "../../src/server/crawls/redis-registry.ts";
+import { startRedis, WITHOUT_REDIS } from "../support/redis-server.ts";
+import { skipUnless } from "../support/skip.ts";
+import { deferred, type SteeredClient, steeredClient } from "../support/steered-client.ts";
 
 beforeEach((context) => {
   skipUnless(context, WITHOUT_REDIS === undefined, WITHOUT_REDIS ?? "");
