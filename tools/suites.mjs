@@ -108,6 +108,7 @@ export const LONG_TESTS = [
       "test/conformance/redis.test.ts",
       "test/conformance/redis-cluster.test.ts",
       "test/conformance/redis-faults.test.ts",
+      "test/conformance/redis-endings.test.ts",
       "test/conformance/redis-lost-writes.test.ts",
       "test/conformance/redis-options.test.ts",
       "test/differential/redis-long-queues.test.ts",
