@@ -133,9 +133,9 @@ describe("a frontier whose own thread dies", () => {
     const port = attach(handle);
     const told: unknown[] = [];
     frontier.on("status", (change) => told.push(change));
-    // A thousand at a time: what one native call would need beyond the limit ends the whole process, whatever a thread is.
+    // Few at a time: what one native call would need beyond the limit ends the whole process, whatever a thread is.
     const calls: Array<Promise<unknown>> = [];
-    for (let taken = 0; taken < count; taken += 1_000) calls.push(frontier.pollMany(1_000));
+    for (let taken = 0; taken < count; taken += 200) calls.push(frontier.pollMany(200));
     calls.push(frontier.report());
     const faults = await faultsOf(calls);
     const died = /^FRONTIER_CLOSED frontier: its thread ended: .*memory limit/i;
