@@ -248,6 +248,11 @@ export function bookPlace(core: Core, record: number, by: 1 | -1): void {
   else countRule(core, state, rule, by);
 }
 
+/** The same of so many pending records on disk. */
+export function bookPending(core: Core, rule: number, n: number): void {
+  countRule(core, RECORD_PENDING, rule, n);
+}
+
 /** All records are placed: the frontier's counts of their states are those of all rules. */
 export function sumPlaced(core: Core): void {
   const { counters }: Booked = core;

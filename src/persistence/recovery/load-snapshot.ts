@@ -27,6 +27,7 @@ import {
 } from "../directory/frontier-directory.ts";
 import { RESTORE_ROWS_MAX } from "../../structures/records/restore-batch.ts";
 import { spillDuringRecovery } from "./recovery-spill.ts";
+import { restoreBlock } from "./restore-blocks.ts";
 import { restoreColumns } from "./restore-rows.ts";
 import { restoreGroup, restoreHost, setRestoredAddress, setRestoredHost } from "./restore-hosts.ts";
 import {
@@ -220,6 +221,14 @@ function applySection(filler: Filler, path: string, section: Section): number {
     case "records":
       fillRecords(filler, section);
       return section.n;
+    case "block": {
+      const fill = (chunk: HostChunk | RecordChunk): void => {
+        if (chunk.t === "hosts") fillHosts(filler.restoration, chunk);
+        else fillRecords(filler, chunk);
+      };
+      restoreBlock({ restoration: filler.restoration, page: filler.page, fill }, section);
+      return section.records + section.more;
+    }
     default:
       throw damaged(path, 0, "a section of an unknown sort");
   }

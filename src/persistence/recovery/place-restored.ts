@@ -31,7 +31,7 @@ import {
 } from "../../structures/records/record.ts";
 import { seenFind } from "../../structures/seen/seen-set.ts";
 import { createRecordList, appendRecord } from "../../frontier/records/record-list.ts";
-import { eachLiveRecord } from "./live-records.ts";
+import { eachLiveRecord } from "../journal/live-records.ts";
 import { endRecoverySpill } from "./recovery-spill.ts";
 import { dueOfRestored, type Restoration } from "./restore-records.ts";
 import { closeRows } from "./restore-rows.ts";

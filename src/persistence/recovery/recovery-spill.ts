@@ -41,7 +41,7 @@ import { timelineRemove } from "../../structures/ordering/timeline.ts";
 import { RECORD_PENDING, recordPlace, recordState } from "../../structures/records/record.ts";
 import { spillUsedBytes } from "../../structures/spill/lane-spill.ts";
 import { float, word } from "../../structures/store.ts";
-import { eachLiveRecord } from "./live-records.ts";
+import { eachLiveRecord } from "../journal/live-records.ts";
 import type { Restoration } from "./restore-records.ts";
 import { sortApart, sortByKey } from "./sort-by-key.ts";
 

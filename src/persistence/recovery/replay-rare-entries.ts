@@ -39,7 +39,7 @@ import { word } from "../../structures/store.ts";
 import { bytesOf, double, type Replay, take, viewOf } from "./entry-reader.ts";
 import { checkClock, checkHostDoubles, checkName, checkTurn, wrong } from "./check-fields.ts";
 import { VISITED_NOTE } from "../transfer/digest-file.ts";
-import { eachLiveRecord } from "./live-records.ts";
+import { eachLiveRecord } from "../journal/live-records.ts";
 import { TIME_NOTE } from "../journal/journal-log.ts";
 import { forgetSpilled, isNameFree, keepName, tryNameRecord } from "../journal/nameless-records.ts";
 import { volatileStep } from "../journal/volatile-counts.ts";

@@ -104,6 +104,14 @@ export function setRestoredHost(
 /** A turn that is greater was forged. Those that follow must stay below what check-fields.ts accepts, so it counts as this one. */
 export const TURN_BELIEVED_MAX = 2 ** 51;
 
+/** Notes turn and clock, less its own delay, of a host that stays on disk. */
+export function noteSpilledHost(restoration: Restoration, turn: number, clockMs: number): void {
+  const { core } = restoration;
+  noteJoined(core.hosts, turn);
+  if (Number.isInteger(turn) && turn > core.leaseSequence) core.leaseSequence = turn;
+  restoration.latestClock = Math.max(restoration.latestClock, clockMs);
+}
+
 /** New turns continue after the highest one. A turn with a fraction was decided before any lease (fresh-hosts.ts, F1). */
 function setTurn(core: Core, host: number, written: number): void {
   const turn = Math.min(written, TURN_BELIEVED_MAX);

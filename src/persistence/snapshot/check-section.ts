@@ -13,6 +13,7 @@ import {
 } from "../../layout/records/record.ts";
 import { COLD_REMOVED } from "../../structures/storage-tiers.ts";
 import { damaged } from "../directory/frontier-directory.ts";
+import { blockFault } from "./check-block.ts";
 import {
   doublesOf,
   type HostChunk,
@@ -71,6 +72,8 @@ function faultOf(section: Section, size: number): string | undefined {
       return seenFault(section.n, section.hashes, section.values);
     case "records":
       return recordsFault(section);
+    case "block":
+      return blockFault(section);
     case "journal":
       return isBytes(section.entries) && section.entries.length % 4 === 0 ? undefined : "entries";
     case "end": {

@@ -53,7 +53,8 @@ import {
 } from "../../structures/records/snapshot-batch.ts";
 import { float, word } from "../../structures/store.ts";
 import { dueOf, ruleIndexOf } from "../journal/entry-fields.ts";
-import type { GroupChunk, HostChunk, RecordChunk, SeenChunk } from "./snapshot-format.ts";
+import type { BlockImage } from "../../structures/spill/host-images.ts";
+import type { BlockChunk, GroupChunk, HostChunk, RecordChunk, SeenChunk } from "./snapshot-format.ts";
 
 /** Rows of one chunk, as measured best for msgpackr. */
 export const CHUNK_ROWS = SNAPSHOT_ROWS_MAX;
@@ -233,6 +234,17 @@ export function takeHosts(columns: Columns): HostChunk {
   };
   clearColumns(columns);
   return chunk;
+}
+
+/** The section of a block of hosts. */
+export function takeBlock(image: BlockImage): BlockChunk {
+  const { first, last, priority, words, added, rule, records } = image;
+  return {
+    ...{ t: "block" as const, n: image.hosts, records, clocked: image.isClocked ? 1 : 0, rule },
+    bounds: bytesOf(Float64Array.of(first, last, priority), 3),
+    ...{ words: bytesOf(words, words.length), more: image.addedRecords },
+    added: bytesOf(added, added.length),
+  };
 }
 
 export function addSeen(columns: Columns, lo: number, hi: number, value: number): void {

@@ -3,11 +3,11 @@
  *
  *   preamble  "ORSN", version u32, serial u32, zero u32
  *   section   length u32, crc32 u32 (seeded by serial and place), msgpack
- *   sections  head, hosts …, groups …, epoch …, bloom, bits …, seen …, records …, end; journal … anywhere
+ *   sections  head, hosts …, groups …, epoch …, bloom, bits …, seen …, records …, block …, end; journal … anywhere
  *
  *   I1  A file whose last section is not `end` was never finished, and does not count.
  */
-export const SNAPSHOT_VERSION = 2;
+export const SNAPSHOT_VERSION = 3;
 export const SNAPSHOT_VERSION_MIN = 1;
 export const SNAPSHOT_MAGIC = 0x4e53_524f;
 export const PREAMBLE_BYTES = 16;
@@ -100,6 +100,24 @@ export interface RecordChunk {
   readonly blob?: Uint8Array;
 }
 
+/** A block of hosts on disk, with all their records (structures/spill/host-images.ts). */
+export interface BlockChunk {
+  readonly t: "block";
+  /** Hosts, and records of theirs. */
+  readonly n: number;
+  readonly records: number;
+  /** 1: in the order of clocks; 0: of turns, under `rule`. */
+  readonly clocked: number;
+  readonly rule: number;
+  /** first, last, priority. */
+  readonly bounds: Uint8Array;
+  /** Host entries, with indices of rules. */
+  readonly words: Uint8Array;
+  /** Records that were added since: how many, and their entries. */
+  readonly more: number;
+  readonly added: Uint8Array;
+}
+
 /** Members of one epoch; a large one has several chunks. */
 export interface EpochChunk {
   readonly t: "epoch";
@@ -151,6 +169,7 @@ export type Section =
   | BitsChunk
   | SeenChunk
   | RecordChunk
+  | BlockChunk
   | SnapshotEnd;
 
 export function preamble(serial: number): Uint8Array {

@@ -15,7 +15,7 @@
  *       is at that moment; one that comes, goes or changes meanwhile is in the segments from `serial` on.
  *   S2b Spilled records are copied with their blocks after the tables. One that returns to memory before that is copied at
  *       once. So every record that was skipped in a table because it was spilled is copied in one of the two ways. The same holds
- *       for hosts on disk, which precede their records.
+ *       for hosts on disk, which precede their records: mostly their block is copied as it is.
  *   S2c An identity that was removed and is still in the cold tier is copied as removed, so that it does not return from there.
  *   S3  Entries hold values, so replaying all of them over the copies ends in the frontier's state.
  *   S4  The file gets its name only when the journal up to its last chunk is durable: no copy is ever ahead of it.
@@ -28,6 +28,7 @@
  */
 import type { Clock } from "../../base/clock.ts";
 import type { Core } from "../../frontier/core.ts";
+import type { Spilling } from "../../frontier/scheduling/spill-state.ts";
 import { JOURNAL_FRAME_BYTES } from "../../layout/files/journal.ts";
 import { bloomLayers, bloomPiece } from "../../structures/bloom/bloom-copy.ts";
 import {
@@ -42,7 +43,8 @@ import { isSpilledHost } from "../../structures/hosts/host-table.ts";
 import { isLoneHost, recordOfLone } from "../../structures/hosts/lone-host.ts";
 import { GROUP_READY_AT_WORD } from "../../structures/hosts/group-table.ts";
 import { float } from "../../structures/store.ts";
-import { type Spill, spillBlock, spillPlaces } from "../../structures/spill/lane-spill.ts";
+import { imageOf } from "../../structures/spill/host-images.ts";
+import { holdsHosts, type Spill, spillBlock, spillPlaces } from "../../structures/spill/lane-spill.ts";
 import { visitSpilled } from "../../structures/spill/visit-spilled.ts";
 import {
   closeWalk,
@@ -60,6 +62,7 @@ import {
   addHost,
   CHUNK_ROWS,
   type Columns,
+  takeBlock,
   takeGroups,
   takeHosts,
   addLoneHost,
@@ -374,6 +377,10 @@ class Out implements Slices {
       for (const place of spillPlaces(spill)) {
         const block = spillBlock(spill, place);
         if (block === 0) continue; // it returned to memory meanwhile
+        if (this.#addBlock(block)) {
+          if (this.#isSliceOver() && !(yield* this.#pause())) return false;
+          continue;
+        }
         visitSpilled(spill, block, (records, hosts) => {
           this.#addHosts(hosts);
           addRecords(rows, records);
@@ -385,6 +392,18 @@ class Out implements Slices {
     } finally {
       spill.onReturn = undefined;
     }
+  }
+
+  /** Copies a block of hosts as it is; false: it has no image. */
+  #addBlock(block: number): boolean {
+    const spilling = this.#source.core.spilling as Spilling;
+    if (!holdsHosts(spilling.spill, block)) return false;
+    const image = imageOf(spilling.away, block);
+    if (image === undefined) return false;
+    this.hosts += image.hosts;
+    this.records += image.records + image.addedRecords;
+    this.#section(takeBlock(image));
+    return true;
   }
 
   /** Shows the entries of a table, `look` at a time, as they are at that moment (S2). */

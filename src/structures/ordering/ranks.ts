@@ -39,19 +39,30 @@ export function ranksInsert(
   priority: number,
   item: number,
 ): boolean {
+  const lane = ranksOpen(arena, ownerHandle, ownerWord, priority);
+  if (lane === 0) return false;
+  laneInsert(arena.region, lane, item);
+  return true;
+}
+
+/** The lane of `priority`, made when missing: the caller puts something into it (I1). 0: there is no memory. May remake the views. @hot */
+export function ranksOpen(
+  arena: Arena,
+  ownerHandle: number,
+  ownerWord: number,
+  priority: number,
+): number {
   const region = arena.region;
   const root = region.views.u32[ownerHandle * 2 + ownerWord] as number;
-  let lane = treapFind(region, root, priority);
-  if (lane === 0) {
-    lane = arenaTake(arena, LANE_BYTES);
-    if (lane === 0) return false;
-    laneInit(region, lane, priority);
-    const { u32 } = region.views;
-    u32[lane * 2 + ITEM_PLACE_WORD] = PLACE_TREE;
-    u32[ownerHandle * 2 + ownerWord] = treapInsert(region, root, lane);
-  }
-  laneInsert(region, lane, item);
-  return true;
+  const found = treapFind(region, root, priority);
+  if (found !== 0) return found;
+  const lane = arenaTake(arena, LANE_BYTES);
+  if (lane === 0) return 0;
+  laneInit(region, lane, priority);
+  const { u32 } = region.views;
+  u32[lane * 2 + ITEM_PLACE_WORD] = PLACE_TREE;
+  u32[ownerHandle * 2 + ownerWord] = treapInsert(region, root, lane);
+  return lane;
 }
 
 /** Takes an item out of the lane of `priority`; the lane goes with its last item. O(log lanes). @hot */

@@ -109,6 +109,12 @@ export function firstRecordAt(source: Uint32Array, at: number): number {
   return at + SPILL_HOST_HEAD_WORDS + own + HASH_WORDS + ((bytes + 3) >>> 2);
 }
 
+/** Where the hash of an entry's host is. */
+export function hostHashAt(source: Uint32Array, at: number): number {
+  const isPlainHost = (source[at + SPILL_HOST_NAME_WORD] as number) >= SPILL_HOST_PLAIN;
+  return at + SPILL_HOST_HEAD_WORDS + (isPlainHost ? PLAIN_WORDS : CLOCK_WORDS);
+}
+
 /** Whether nothing of a host but turn, clock and flags differs from a new one's. */
 function isPlain(store: Store, host: number): boolean {
   return (

@@ -150,6 +150,10 @@ export function setEntryFlag(target: Uint32Array, at: number, flag: number): voi
   target[word] = ((target[word] as number) | (flag << 8)) >>> 0;
 }
 
+export function entryDepth(source: Uint32Array, at: number): number {
+  return (source[at + SPILL_ENTRY_HEAD_WORDS + RECORD_DEPTH_WORD] as number) & 0xffff;
+}
+
 export function setEntryDepth(target: Uint32Array, at: number, depth: number): void {
   const word = at + SPILL_ENTRY_HEAD_WORDS + RECORD_DEPTH_WORD;
   target[word] = (((target[word] as number) & 0xffff0000) | depth) >>> 0;

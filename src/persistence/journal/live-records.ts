@@ -3,7 +3,7 @@ import { SPILL_VALUE } from "../../layout/records/spill-block.ts";
 import type { Core } from "../../frontier/core.ts";
 import { touchRecords } from "../../structures/records/record.ts";
 import { closeWalk, openWalk, walkNext, walkValue } from "../../structures/table/table-walk.ts";
-import type { Names } from "../journal/nameless-records.ts";
+import type { Names } from "./nameless-records.ts";
 
 /** Records touched before they are visited, so that the waits for their memory overlap. */
 const TOUCHED = 128;
