@@ -1,6 +1,7 @@
 /**
  * What comes back from a directory, against the frontier that wrote it: random programs, stopped at random calls as a
- * kill would, with snapshots being written beside them; half of them with everything on disk that may go there. Everything must be equal: records, places, clocks, identities,
+ * kill would, with snapshots being written beside them; most of them with everything on disk that may go there, half of
+ * them with whole hosts. Everything must be equal: records, places, clocks, identities,
  * counters. The running frontier is the model.
  */
 import { expect, test } from "vitest";
@@ -9,13 +10,15 @@ import { createRandom, type Random } from "../../src/base/random.ts";
 import type { LocalFrontier } from "../../src/engine/api/local-frontier.ts";
 import type { Lease } from "../../src/engine/types/frontier-types.ts";
 import { verifyFrontier } from "../../src/engine/api/verify-frontier.ts";
-import { act, optionsOf } from "../support/durable-program.ts";
+import { act, broadOptionsOf, optionsOf } from "../support/durable-program.ts";
 import { damageOf, killedFiles, knownOf, openRig, turn } from "../support/durable-rig.ts";
 import { createMemoryFiles } from "../support/memory-files.ts";
 import { stressRounds, testSeed } from "../support/seed.ts";
 
-const PROGRAMS = stressRounds(4, 1);
+const PROGRAMS = stressRounds(6, 1);
 const CALLS = 160;
+/** Of programs whose hosts go to disk. */
+const BROAD_HOSTS = 24;
 
 test("a killed frontier comes back as it was when it was flushed, snapshots or none (I4, I5)", async () => {
   const seed = testSeed("durable");
@@ -28,17 +31,18 @@ test("a killed frontier comes back as it was when it was flushed, snapshots or n
 
 async function run(seed: number): Promise<void> {
   const random = createRandom(seed);
+  const isBroad = seed % 2 === 0;
   const options = {
-    ...optionsOf(random),
+    ...(isBroad ? broadOptionsOf(random) : optionsOf(random)),
     durability: random.below(2) === 0 ? ("sync" as const) : { everyMs: 50 },
   };
   let files = createMemoryFiles();
   let clock = createVirtualClock(1_000);
-  const isTight = random.below(2) === 0;
+  const isTight = isBroad || random.below(2) === 0;
   let rig = await openRig(files, clock, options, isTight);
   let held: Lease[] = [];
   for (let call = 0; call < CALLS; call++) {
-    act(rig, random, held);
+    act(rig, random, held, isBroad ? BROAD_HOSTS : undefined);
     if (random.below(25) === 0) void rig.frontier.snapshot().catch(() => undefined);
     for (let turns = random.below(3); turns > 0; turns--) await turn();
     if (random.below(20) > 0) continue;

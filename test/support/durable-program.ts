@@ -74,10 +74,28 @@ function unitOf(host: string): string {
   return `half-${host.charCodeAt(1) % 2}`;
 }
 
+/** Options under which whole hosts go to disk: polite, without groups. */
+export function broadOptionsOf(random: Random): FrontierOptions {
+  const options = optionsOf(random);
+  return {
+    ...options,
+    seen: undefined as never,
+    capacity: 400,
+    defaults: {
+      ...options.defaults,
+      politeness: {
+        delayMs: [0, 50, 400][random.below(3)] as number,
+        perHost: 1 + random.below(2),
+        ...(random.below(3) === 0 ? { adaptive: { factor: 2, minMs: 5, maxMs: 100 } } : {}),
+        ...(random.below(3) === 0 ? { budget: { urls: 60 } } : {}),
+      },
+    },
+  };
+}
+
 /** One call; the leases it holds are kept in `held`. */
-export function act(rig: DurableRig, random: Random, held: Lease[]): void {
+export function act(rig: DurableRig, random: Random, held: Lease[], hosts = 5): void {
   const { frontier } = rig;
-  const hosts = 5;
   const lease = held.length > 0 ? held[random.below(held.length)] : undefined;
   const found = (): string[] => Array.from({ length: random.below(6) }, () => urlOf(random, hosts));
   switch (random.below(26)) {

@@ -35,6 +35,8 @@ import * as host from "../../src/structures/hosts/host-table.ts";
 import * as record from "../../src/structures/records/record.ts";
 import { seenFind } from "../../src/structures/seen/seen-set.ts";
 import { recordUrl } from "../../src/structures/records/kernel-scratch.ts";
+import { spillBlock, spillPlaces } from "../../src/structures/spill/lane-spill.ts";
+import { visitSpilled } from "../../src/structures/spill/visit-spilled.ts";
 import { float, storeSecret, word } from "../../src/structures/store.ts";
 import { createMemoryFiles, type MemoryFiles } from "./memory-files.ts";
 
@@ -240,6 +242,7 @@ function hostsOf(core: Core, hasIdle: boolean): Record<string, unknown> {
     const isJournaled = (word(store, one, host.HOST_FLAGS_WORD) & host.HOST_MARKED) !== 0;
     if (isJournaled || hasIdle) view(one);
   }
+  eachSpilledHost(core, view);
   const noted = listRecords(core, new Set(["pending"]));
   for (const one of noted.handles.subarray(0, noted.count)) {
     if (!record.isLone(store, one)) continue;
@@ -250,6 +253,17 @@ function hostsOf(core: Core, hasIdle: boolean): Record<string, unknown> {
     };
   }
   return Object.fromEntries(Object.entries(views).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Hosts on disk, in memory for the time of the call. */
+function eachSpilledHost({ spilling }: Core, view: (one: number) => void): void {
+  if (spilling === undefined) return;
+  const { spill } = spilling;
+  for (const place of spillPlaces(spill)) {
+    visitSpilled(spill, spillBlock(spill, place), (_, hosts) => {
+      for (const one of hosts) view(one);
+    });
+  }
 }
 
 function groupsOf({ groups, store }: Core, nowMs: number): Record<string, number> {

@@ -39,7 +39,7 @@ import {
 import { ranksRemove } from "../../structures/ordering/ranks.ts";
 import { timelineRemove } from "../../structures/ordering/timeline.ts";
 import { RECORD_PENDING, recordPlace, recordState } from "../../structures/records/record.ts";
-import { spillUsedBytes } from "../../structures/spill/lane-spill.ts";
+import { type Spill, spillUsedBytes } from "../../structures/spill/lane-spill.ts";
 import { float, word } from "../../structures/store.ts";
 import { eachLiveRecord } from "../journal/live-records.ts";
 import type { Restoration } from "./restore-records.ts";
@@ -83,6 +83,13 @@ function boundBytes({ fileBytes }: Restoration, { budgetBytes }: Spilling): numb
   return fileBytes > budgetBytes ? budgetBytes * PART_BESIDE_LISTS : budgetBytes;
 }
 
+/** Hosts that an entry names come back where they stood: they leave that place until all is read (I3). */
+export function unsettleReturning(core: Core, spill: Spill): void {
+  spill.onHosts = (hosts) => {
+    for (const host of hosts) unsettleHost(core, host);
+  };
+}
+
 /** All is read: what comes back from disk from now on stands where it belongs. */
 export function endRecoverySpill({ core }: Restoration): void {
   if (core.spilling !== undefined) core.spilling.spill.onHosts = undefined;
@@ -93,10 +100,7 @@ function spillHostsDownTo(restoration: Restoration, spilling: Spilling): void {
   const { core } = restoration;
   const { spill } = spilling;
   const budgetBytes = boundBytes(restoration, spilling);
-  // Hosts that an entry names come back where they stood: they leave that place until all is read (I3).
-  spill.onHosts = (hosts) => {
-    for (const host of hosts) unsettleHost(core, host);
-  };
+  unsettleReturning(core, spill);
   const used = spillUsedBytes(spill);
   const part = (LEAVING_MORE * (used - budgetBytes / 2)) / used;
   for (const most of [part, 1]) {

@@ -27,6 +27,7 @@ import {
   wordsOf,
 } from "../snapshot/snapshot-format.ts";
 import { wrong } from "./check-fields.ts";
+import { unsettleReturning } from "./recovery-spill.ts";
 import { noteSpilledHost } from "./restore-hosts.ts";
 import { type Restoration, ruleOfIndex } from "./restore-records.ts";
 
@@ -65,6 +66,7 @@ function layBlock(restoration: Restoration, image: BlockImage, page: number): bo
   const place = layImage(core.spilling.away, image, { page, ruleQueueOf });
   if (place === -2) throw wrong("two hosts or two identities of one hash");
   if (place < 0) return false;
+  unsettleReturning(core, core.spilling.spill);
   const { added, words } = image;
   for (let at = 0; at < words.length; at += words[at + SPILL_HOST_WORDS_WORD] as number) {
     noteHost(restoration, words, at);
