@@ -15,7 +15,7 @@ import { crcAt } from "../../src/persistence/checksum.ts";
 import { inspectPlace } from "../../src/persistence/inspection/inspect-directory.ts";
 import { packr } from "../../src/persistence/msgpack.ts";
 import { sealFrame } from "../../src/persistence/journal/segment-format.ts";
-import { act, optionsOf } from "../support/durable-program.ts";
+import { act, broadOptionsOf, optionsOf } from "../support/durable-program.ts";
 import { killedFiles, openRig, turn } from "../support/durable-rig.ts";
 import type { MemoryFiles } from "../support/memory-files.ts";
 import { createMemoryFiles } from "../support/memory-files.ts";
@@ -54,12 +54,14 @@ type Options = ReturnType<typeof optionsOf>;
 
 /** Files of every kind, as a killed process leaves them: two generations, segments, cold runs. */
 async function written(random: Random): Promise<{ files: MemoryFiles; options: Options }> {
-  const options = { ...optionsOf(random), snapshots: { keep: 1 + random.below(2) } };
+  const isBroad = random.below(2) === 0; // then snapshots have blocks of hosts
+  const some = isBroad ? broadOptionsOf(random) : optionsOf(random);
+  const options = { ...some, snapshots: { keep: 1 + random.below(2) } };
   const files = createMemoryFiles();
   const rig = await openRig(files, createVirtualClock(1_000), options, true);
   const held: Parameters<typeof act>[2] = [];
   for (let steps = 20 + random.below(150); steps > 0; steps--) {
-    act(rig, random, held);
+    act(rig, random, held, isBroad ? 24 : undefined);
     if (random.below(40) === 0) await rig.frontier.snapshot();
     if (random.below(3) === 0) await turn();
   }
