@@ -4,11 +4,12 @@ import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { createVirtualClock } from "../../../../src/base/clock.ts";
 import type { FrontierOptions } from "../../../../src/engine/types/frontier-types.ts";
-import { knownOf, openMemoryRig, openRig } from "../../../support/durable-rig.ts";
+import { type DurableRig, knownOf, openMemoryRig, openRig } from "../../../support/durable-rig.ts";
 import { createMemoryFiles } from "../../../support/memory-files.ts";
 
 const FOLDER = fileURLToPath(new URL("../../../golden/durable-1/", import.meta.url));
 const FOLDER_2 = fileURLToPath(new URL("../../../golden/durable-2/", import.meta.url));
+const FOLDER_3 = fileURLToPath(new URL("../../../golden/durable-3/", import.meta.url));
 
 /** A missing file fails its test unless it was asked for: a new one would prove nothing about its version. */
 const mayWrite = (path: string): boolean => process.env.GOLDEN === "write" && !existsSync(path);
@@ -134,3 +135,56 @@ it("version 2 keeps the addresses of hosts and the clocks of groups", async () =
   clock.advance(700);
   expect(rig.frontier.poll()?.url).toBe("https://b.one.test/2");
 });
+
+const POLITE: FrontierOptions = { defaults: { politeness: { delayMs: 700 } } };
+
+/** The calls from which the files of version 3 were made: hosts on disk, some of which wait and some of which may go, with later records. */
+function pushBlocks({ frontier }: DurableRig): void {
+  const urls = Array.from({ length: 40 }, (_, at) => `https://h${at % 20}.test/${at}`);
+  frontier.pushMany(urls);
+  for (const lease of frontier.pollMany(9)) lease.done({ found: [`${lease.url}/link`] });
+  frontier.push({ url: "https://h19.test/data", data: { x: [1, "ä"] } });
+  frontier.pushMany(urls.map((url) => `${url}/more`));
+}
+
+async function writeBlocks(): Promise<void> {
+  const files = createMemoryFiles();
+  const rig = await openRig(files, createVirtualClock(1_000), POLITE, true);
+  pushBlocks(rig);
+  await rig.frontier.snapshot();
+  await rig.frontier.close();
+  mkdirSync(FOLDER_3, { recursive: true });
+  const kept = files.names().filter((name) => /default\/(journal|snapshot)-/.test(name));
+  for (const name of kept) {
+    writeFileSync(`${FOLDER_3}${name.slice("/dir/default/".length)}`, files.bytesOf(name));
+  }
+}
+
+it.each([true, false])("version 3 has blocks of hosts (with hosts on disk: %s)", async (isTight) => {
+  if (mayWrite(FOLDER_3)) await writeBlocks();
+  const files = createMemoryFiles();
+  for (const name of readdirSync(FOLDER_3)) {
+    const path = `/dir/default/${name}`;
+    files.close(files.open(path, "w"));
+    files.setBytes(path, new Uint8Array(readFileSync(`${FOLDER_3}${name}`)));
+  }
+  const [snapshot = ""] = files.names().filter((name) => name.includes("snapshot-"));
+  expect(Buffer.from(files.bytesOf(snapshot)).toString("latin1")).toContain("block");
+  const rig = await openRig(files, createVirtualClock(1_000), POLITE, isTight);
+  const model = await openMemoryRig(createMemoryFiles(), createVirtualClock(1_000), POLITE);
+  pushBlocks(model);
+  expect(orderOf(rig)).toEqual(orderOf(model));
+  expect(rig.frontier.report()).toMatchObject({ pending: 0, done: 90, seen: 90 });
+});
+
+/** All that is left, in its order. */
+function orderOf({ frontier, clock }: DurableRig): unknown[] {
+  const order: unknown[] = [];
+  for (let turns = 0; turns < 10; turns++, clock.advance(700)) {
+    for (const lease of frontier.pollMany(100)) {
+      order.push([lease.url, lease.parent, lease.data, clock.now()]);
+      lease.done();
+    }
+  }
+  return order;
+}
