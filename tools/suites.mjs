@@ -146,6 +146,7 @@ export const LONG_TESTS = [
       "test/crawlee/as-crawlee.test.ts",
       "test/crawlee/crawlers.test.ts",
       "test/crawlee/redis.test.ts",
+      "test/crawlee/rename.test.ts",
       "test/crawlee/request-instances.test.ts",
       "test/crawlee/request-manager.test.ts",
       "test/crawlee/storage.test.ts",
