@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { finishKept } from "../../../../src/engine/api/keep-finished.ts";
+import { verifyFrontier } from "../../../../src/engine/api/verify-frontier.ts";
 import {
   createVirtualClock,
   type Frontier,
@@ -52,6 +53,7 @@ const put = (frontier: Frontier, lease: Lease): void => {
 
 /** What is seen of both URLs; what a hand-out counted stays, and a `put` begins anew. */
 function seenOf(frontier: Frontier): unknown {
+  verifyFrontier(frontier);
   const { pending, leased, done, failed } = frontier.report();
   const views = [plain, rich].map((each) => {
     const view = frontier.record(each);
