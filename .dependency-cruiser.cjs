@@ -111,7 +111,11 @@ module.exports = {
     ...doors(
       "server",
       "^src/server/",
-      [...inRooms(["base"]), `^src/${anyOf([...CORE_ENTRIES, "redis"])}\\.ts$`],
+      [
+        ...inRooms(["base"]),
+        `^src/${anyOf([...CORE_ENTRIES, "redis"])}\\.ts$`,
+        "^src/engine/api/keep-finished\\.ts$",
+      ],
       { packages: ["@grpc/grpc-js", "@opentelemetry/api"] },
     ),
     // The command line answers an unknown word as the library answers an unknown option.

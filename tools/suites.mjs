@@ -38,6 +38,7 @@ export const LONG_TESTS = [
   {
     what: "the protocol's meanings and streams, and a Python client",
     files: [
+      "test/server/finished.test.ts",
       "test/server/given-frontier.test.ts",
       "test/server/meanings.test.ts",
       "test/server/reference.test.ts",
@@ -146,6 +147,7 @@ export const LONG_TESTS = [
       "test/crawlee/as-crawlee.test.ts",
       "test/crawlee/crawlers.test.ts",
       "test/crawlee/redis.test.ts",
+      "test/crawlee/rename.test.ts",
       "test/crawlee/request-instances.test.ts",
       "test/crawlee/request-manager.test.ts",
       "test/crawlee/storage.test.ts",

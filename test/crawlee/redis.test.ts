@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it, onTestFinished } from "vitest";
-import { FrontierRequestManager } from "../../src/crawlee.ts";
+import { FrontierRequestManager, OutriderStorage } from "../../src/crawlee.ts";
 import { openRedisFrontier } from "../../src/redis.ts";
 import { openSyntheticWeb } from "../../src/testing.ts";
 import { loadCrawlee } from "./crawlee-module.ts";
@@ -69,3 +69,43 @@ it("a request that a process left comes back when its time is over, and its late
   expect([await first.isFinished(), await second.isFinished()]).toEqual([true, true]);
   expect(await first.handledCount()).toBe(1);
 });
+
+it("a queue that was renamed is found by its new name and its id after a restart", async (context) => {
+  skipUnless(context, WITHOUT_REDIS === undefined, WITHOUT_REDIS ?? "");
+  const redis = await startServer();
+  const ids: string[] = [];
+  const inProcess = async (asked: string, name?: string): Promise<unknown> => {
+    const open = ({ name: queue = "" }) =>
+      openRedisFrontier({ redis, name: queue, partitions: 1, leaseMs: 1_000 });
+    const storage = new OutriderStorage({ base: { datasets: () => ({}) }, open });
+    onTestFinished(() => storage.close());
+    const { id } = await storage.requestQueues<Collection>().getOrCreate(asked);
+    ids.push(id);
+    const client = storage.requestQueue<Client>(id);
+    await client.addRequest({ url: `http://a.test/${asked}`, uniqueKey: asked });
+    await client.update({ name });
+    const seen = [
+      (await client.get())?.name,
+      (await client.listHead()).items.map(({ url }) => url),
+    ];
+    await storage.close();
+    return seen;
+  };
+  const urls = ["news", "archive"].map((each) => `http://a.test/${each}`);
+  expect(await inProcess("news", "archive")).toEqual(["archive", urls.slice(0, 1)]);
+  expect(await inProcess("archive")).toEqual(["archive", urls]);
+  expect(await inProcess("news")).toEqual(["news", urls.slice(0, 1)]);
+  const [first, again, other] = ids as [string, string, string];
+  expect([again === first, other === first]).toEqual([true, false]);
+  expect(await inProcess(first)).toEqual(["archive", [...urls, `http://a.test/${first}`]]);
+});
+
+interface Collection {
+  getOrCreate(name: string): Promise<{ id: string }>;
+}
+interface Client {
+  addRequest(request: object): Promise<object>;
+  update(fields: { name: string | undefined }): Promise<object>;
+  get(): Promise<{ name?: string } | undefined>;
+  listHead(): Promise<{ items: Array<{ url: string }> }>;
+}

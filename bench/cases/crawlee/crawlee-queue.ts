@@ -5,6 +5,7 @@
  *
  * With `handled`, so many requests were added and handled before the clock starts: does a queue look through what is done?
  *
+ * At 20,000 the code is cold: add 0.84, fetch 0.75 of the array. With 100,000 handled before, add 1.21 and fetch 1.39 (3 rounds, a busy machine).
  * Estimate, quiet: unique key 5 µs, id 1 µs, push 1.5 µs: add 8 µs. An instance of Crawlee's Request 20 µs, poll and done 2 µs: 22 µs. The array makes its
  * instances when they are added: add 25 µs, fetch under 1 µs. Memory storage locks 25 at a time after walking over its whole map: at 20,000 some 10 ms a request.
  */

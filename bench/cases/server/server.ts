@@ -15,7 +15,8 @@
  *
  * Estimate: a message through grpc-js costs 8 µs on each side, an admitted URL 4 µs, a known one 15 µs: put 0.9, batch 0.3 (the side
  * without a frontier does not decode its batches: 1.3 µs a URL), get 0.9 (our URLs leave in one write), known 0.5.
- * Measured at 8 streams, 2 rounds on a busy machine: 0.70, 0.32, 0.78 and 0.39.
+ * Measured at 8 streams, 2 rounds on a busy machine: 0.70, 0.32, 0.78 and 0.39. A third of the known URLs was never handed out: those are
+ * put, at 30 µs; the others end in one step, at 6 µs in place of 24 µs, and known was 0.52 then.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { setTimeout as wait } from "node:timers/promises";

@@ -23,6 +23,7 @@ import {
   extend,
   fail,
   finish,
+  finishKept,
   isLive,
   leaseChosen,
   leaseNext,
@@ -218,6 +219,19 @@ export class LeaseService implements LeaseActions {
     evictAfter(core, 1, nowMs);
     this.#lifecycle.end(nowMs);
     return answer;
+  }
+
+  /** Ends a lease whose record stays with its data, as after a `put` of the same; false: not so here, and nothing changed. */
+  doneKept(lease: RecordLease): boolean {
+    const { core, nowMs } = this.#lifecycle.begin();
+    // Full records are kept in the archive.
+    if (this.#lifecycle.settings.records === "full") return false;
+    if (!this.#isLive(core, lease, nowMs) || core.seen.mode === "bloom") return false;
+    this.#lifecycle.durable?.need(RESULT_BYTES);
+    if (!finishKept(core, lease, nowMs)) return false;
+    evictAfter(core, 1, nowMs);
+    this.#lifecycle.end(nowMs);
+    return true;
   }
 
   /** Batch form without children; how many were not late. */

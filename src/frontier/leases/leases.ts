@@ -67,9 +67,11 @@ import { wakeGroups } from "../politeness/host-groups.ts";
 import { againAt, wakeResting } from "../epochs/recrawl.ts";
 import {
   failRecord,
+  finishKeptRecord,
   finishRecord,
   hostOf,
   leaseRecord,
+  ownsIdentity,
   retryRecord,
   returnRecord,
   wakeRecord,
@@ -181,6 +183,18 @@ export function finish(
   learnOutcome(core, host, lease.record, outcome, nowMs);
   endVisit(core, lease.record, nowMs);
   finishRecord(core, lease.record, againAt(core, lease.record, outcome?.changed, nowMs));
+}
+
+/** Finished, and the record stays with its data, as if it had been put; false: it has no identity to stay under, and nothing changed. @hot */
+export function finishKept(core: Core, lease: HandOut, nowMs: number): boolean {
+  if (!ownsIdentity(core, lease.record)) return false;
+  const host = readyVisit(core, lease.record, false);
+  needRoom(core);
+  countLeaseTime(core, lease, nowMs);
+  learnOutcome(core, host, lease.record, undefined, nowMs);
+  endVisit(core, lease.record, nowMs);
+  finishKeptRecord(core, lease.record);
+  return true;
 }
 
 /** What a finished visit showed. @hot */

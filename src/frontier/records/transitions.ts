@@ -171,6 +171,15 @@ export function finishRecord(core: Core, record: number, again: Again | undefine
   announce(core, LEDGER.rest, kept, value);
 }
 
+/** Finished, and it rests for good with its data, as one that was put. It owns its identity. @hot */
+export function finishKeptRecord(core: Core, record: number): void {
+  const value = finishedWord(core, record);
+  core.hasKept = true;
+  change(core, LEDGER.rest, record, 0);
+  assertRoom(heapPush(core.resting, record, NEVER_MS, sequenceOf(core, record)));
+  announce(core, LEDGER.rest, record, value);
+}
+
 /** A resting record's time has come. All attempts and deliveries are before it. */
 export function returnResting(core: Core, record: number, nowMs: number): void {
   const { store } = core;

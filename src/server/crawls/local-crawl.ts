@@ -6,12 +6,14 @@
  *   due queue   ◀─ the frontier's host rotation; a queue that may not go yet is blocked there until it may, so that it does
  *                  not come up again
  *   held URL    ─▶ a lease of `delay_requestable` seconds; one that ran out is pending again in its old place
- *   known URL   ─▶ the lease ends, then `put`: both stand in one turn, and a client that got no OK sends it again
+ *   known URL   ─▶ the lease ends, then `put`: both stand in one turn, and a client that got no OK sends it again; where the URL and its
+ *                  metadata are as they were handed out, the lease ends and the record stays, in one step
  *
  *   I1  A lease that was not sent goes back to its place.
  *   I2  Counts of queues change with what the frontier answered, never before.
  */
 import type { Frontier, Lease, RecordView, RequestInput } from "../../index.ts";
+import { finishKept } from "../../engine/api/keep-finished.ts";
 import { FAILED, OK, SKIPPED } from "../grpc/messages.ts";
 import {
   CHUNK_URLS,
@@ -55,7 +57,7 @@ import {
   named,
   reservedOf,
 } from "./reserved-metadata.ts";
-import { isPlainUrl, packData, unpackData } from "./url-data.ts";
+import { isPlainUrl, isSameData, packData, unpackData } from "./url-data.ts";
 
 export interface LocalCrawlContext {
   readonly frontier: Frontier;
@@ -182,6 +184,14 @@ export class LocalCrawl implements Crawl {
     if (lease !== undefined && reserved.failure !== undefined && due === 0) {
       this.#leases.delete(name);
       return lease.fail(reserved.failure) ? OK : SKIPPED;
+    }
+    const isSame = isOut && due === 0 && isSameData(data, held.data);
+    if (isSame && finishKept(held)) {
+      this.#leases.delete(name);
+      const queue = queueFor(this.#table, key);
+      countUrls(this.#table, queue, -1, 1);
+      this.#settleLimit(queue);
+      return OK;
     }
     if (state === "leased") {
       wasDone = lease?.done().late === false;

@@ -53,6 +53,17 @@ export function isWhole(data: unknown): boolean {
   );
 }
 
+/** Whether data are the same in every byte. */
+export function isSameData(one: unknown, other: unknown): boolean {
+  if (!Array.isArray(one) || !Array.isArray(other)) return one === other;
+  if (one.length !== other.length) return false;
+  return one.every((field: unknown, at) => {
+    const beside: unknown = other[at];
+    if (!(field instanceof Uint8Array) || !(beside instanceof Uint8Array)) return field === beside;
+    return Buffer.compare(field, beside) === 0;
+  });
+}
+
 /** What another program pushed has no data of ours. */
 export function unpackData(data: unknown): UrlData {
   if (typeof data === "number") return { ...NOTHING, createdAt: data };

@@ -22,7 +22,8 @@ import type {
   QueueInfo,
   StoredRequest,
 } from "../crawlee-types.ts";
-import type { QueueEntry, QueueRegistry } from "./queue-registry.ts";
+import type { QueueEntry } from "./queue-entry.ts";
+import type { QueueRegistry } from "./queue-registry.ts";
 import { wholeRequest } from "../request-codec.ts";
 import { requestId } from "../request-id.ts";
 import type { Added, RequestStore } from "../request-store.ts";
@@ -67,11 +68,13 @@ export class QueueClient {
     return infoOf(await entry.info());
   }
 
-  /** A queue is a directory of its name: it keeps it. Other fields are ignored, as by Crawlee's own. */
-  async update({ name }: { name?: string }): Promise<QueueInfo> {
+  /** Renames the queue; its id stays. Rejects with `STATE_INVALID` where a queue has that name. Other fields are ignored, as by Crawlee's own. */
+  async update({ name }: { name?: string } = {}): Promise<QueueInfo> {
     const entry = this.#entry();
-    if (name === undefined || name === entry.name) return infoOf(await entry.info());
-    throw misuse("UNSUPPORTED", "name", name, "the name that the queue was made with");
+    if (name !== undefined && typeof name !== "string")
+      throw misuse("ARGUMENT_INVALID", "name", name, "a string");
+    if (name !== undefined) await this.#registry.rename(entry, name);
+    return infoOf(await entry.info());
   }
 
   async delete(): Promise<void> {

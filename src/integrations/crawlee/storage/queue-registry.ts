@@ -9,6 +9,7 @@
  *   named     its name           no, but those that begin with __CRAWLEE_TEMPORARY
  *   alias     "~" and the alias  yes, also what an earlier process left: the default queue's state lists them
  *   unnamed   its id             no
+ *   renamed   as it was made     by its new name; queue-links.ts finds it
  *
  * The times and the deletions of a queue stand in its frontier's state, and so does the list of aliases.
  *
@@ -16,12 +17,13 @@
  *   I2  A request that was deleted is put as finished, and its id noted: it is not counted and not returned until it is added again.
  */
 import { openFrontier, type FrontierOptions } from "../../../index.ts";
-import { type Clock, createSystemClock, dateOf } from "../../../base/clock.ts";
-import { FrontierError, misuse } from "../../../base/errors.ts";
-import type { CrawleeRequest, QueueInfo, StoredRequest } from "../crawlee-types.ts";
+import { type Clock, createSystemClock } from "../../../base/clock.ts";
+import { misuse } from "../../../base/errors.ts";
 import { crawleeFrontier } from "../manager-options.ts";
 import { requestId } from "../request-id.ts";
-import { type AnyFrontier, RequestStore, type StoreOptions } from "../request-store.ts";
+import type { AnyFrontier, StoreOptions } from "../request-store.ts";
+import { QueueEntry, readState, writeState } from "./queue-entry.ts";
+import { nameTaken, QueueLinks } from "./queue-links.ts";
 
 export interface RegistryOptions {
   readonly frontier: FrontierOptions;
@@ -54,139 +56,28 @@ export interface QueueName {
   readonly alias?: string | undefined;
 }
 
-/** What a queue keeps in its frontier's state. */
-interface QueueState {
-  createdAt: number;
-  deleted: string[];
-  aliases: string[];
-}
-
-const STATE = "crawlee";
 const DEFAULT = "default";
 const ALIAS = "~";
 const TEMPORARY = "__CRAWLEE_TEMPORARY";
 
-export class QueueEntry {
-  readonly id: string;
-  readonly name: string | undefined;
-  readonly frontier: AnyFrontier;
-  readonly #options: StoreOptions;
-  readonly #stores = new Map<string, RequestStore>();
-  readonly #createdAt: number;
-  readonly #deleted: Set<string>;
-  #modifiedAt: number;
-  #accessedAt: number;
-  isDropped = false;
-
-  constructor(
-    { id, name }: { id: string; name: string | undefined },
-    frontier: AnyFrontier,
-    options: StoreOptions,
-  ) {
-    const nowMs = options.clock.now();
-    this.id = id;
-    this.name = name;
-    this.frontier = frontier;
-    this.#options = options;
-    const kept = readState(frontier);
-    this.#createdAt = kept.createdAt ?? nowMs;
-    this.#deleted = new Set(kept.deleted);
-    this.#modifiedAt = nowMs;
-    this.#accessedAt = nowMs;
-    if (kept.createdAt === undefined) writeState(frontier, { createdAt: nowMs });
-  }
-
-  /** Locks are those of one client; clients without a key of their own share theirs. */
-  store(clientKey = ""): RequestStore {
-    const known = this.#stores.get(clientKey) ?? new RequestStore(this.frontier, this.#options);
-    this.#stores.set(clientKey, known);
-    return known;
-  }
-
-  /** What a client has locked; without a key, what any has. */
-  locked(clientKey: string | undefined): StoredRequest[] {
-    const stores = clientKey === undefined ? [...this.#stores.values()] : [this.store(clientKey)];
-    return stores.flatMap((store) => store.locked());
-  }
-
-  get modifiedAt(): Date {
-    return dateOf(this.#modifiedAt);
-  }
-
-  touch(isChanged: boolean): void {
-    this.#accessedAt = this.#options.clock.now();
-    if (isChanged) this.#modifiedAt = this.#accessedAt;
-  }
-
-  async info(): Promise<QueueInfo> {
-    const { totalRequestCount, handledRequestCount, ...counts } = await this.store().counts();
-    const deleted = this.#deleted.size;
-    return {
-      id: this.id,
-      ...(this.name === undefined ? {} : { name: this.name }),
-      createdAt: dateOf(this.#createdAt),
-      modifiedAt: this.modifiedAt,
-      accessedAt: dateOf(this.#accessedAt),
-      totalRequestCount: totalRequestCount - deleted,
-      handledRequestCount: handledRequestCount - deleted,
-      ...counts,
-    };
-  }
-
-  isDeleted(id: string): boolean {
-    return this.#deleted.size > 0 && this.#deleted.has(id);
-  }
-
-  /** Takes a request out. False: another client has it. */
-  async delete(id: string, request: StoredRequest): Promise<boolean> {
-    const info = await this.store().finish(request);
-    if (info === undefined) return false;
-    this.#deleted.add(id);
-    writeState(this.frontier, { deleted: [...this.#deleted] });
-    return true;
-  }
-
-  /** Makes the deleted ones among requests new again, so that adding them adds. */
-  async revive(requests: readonly CrawleeRequest[], forefront: boolean): Promise<Set<string>> {
-    const revived = new Set<string>();
-    if (this.#deleted.size === 0) return revived;
-    for (const request of requests) {
-      const id = requestId(request.uniqueKey);
-      if (!this.#deleted.delete(id)) continue;
-      if (request.handledAt) await this.store().finish(request);
-      else await this.store().reclaim(request, forefront);
-      revived.add(id);
-    }
-    if (revived.size > 0) writeState(this.frontier, { deleted: [...this.#deleted] });
-    return revived;
-  }
-
-  async clear(): Promise<void> {
-    for (const store of this.#stores.values()) store.forgetLocks();
-    await this.frontier.clear();
-    this.#deleted.clear();
-    writeState(this.frontier, { deleted: [] });
-    this.touch(true);
-  }
-
-  /** Throws where the queue was dropped. */
-  assertThere(): void {
-    if (!this.isDropped) return;
-    const expected = "a queue that was not dropped; open it anew";
-    throw new FrontierError("STATE_INVALID", `queue ${this.id}: gone (expected: ${expected})`);
-  }
-}
-
 export class QueueRegistry {
   readonly #options: RegistryOptions;
   readonly #clock: Clock;
+  readonly #links: QueueLinks;
   readonly #entries = new Map<string, Promise<QueueEntry>>();
-  /** Entries that are open, for look-ups that can not wait. */
+  /** Entries that are open, by their frontiers' names, for look-ups that can not wait. */
   readonly #open = new Map<string, QueueEntry>();
+  /** Openings wait for the renames and drops before them, and renames for the openings. */
+  #changed: Promise<unknown> = Promise.resolve();
 
   constructor(options: RegistryOptions) {
     this.#options = options;
     this.#clock = options.frontier.clock ?? createSystemClock();
+    this.#links = new QueueLinks({
+      known: (name) => this.#open.get(name.toLowerCase())?.frontier,
+      open: (name) => options.open(crawleeFrontier({ ...options.frontier, name })),
+      isUsed,
+    });
   }
 
   /** An open queue by its id or name, whatever its case. */
@@ -207,11 +98,12 @@ export class QueueRegistry {
   async open({ id, name, alias }: QueueName): Promise<QueueEntry> {
     const wanted = id ?? name ?? alias ?? DEFAULT;
     checkName(wanted);
+    await this.#changed;
     const known = alias === undefined ? this.find(wanted) : undefined;
     if (known !== undefined) return known;
-    const frontierName = alias === undefined ? wanted : ALIAS + alias;
-    const key = frontierName.toLowerCase();
-    const opening = this.#entries.get(key) ?? this.#openEntry(frontierName, { id, name });
+    const asked = alias === undefined ? wanted : ALIAS + alias;
+    const key = asked.toLowerCase();
+    const opening = this.#entries.get(key) ?? this.#openEntry(asked, { id, name });
     this.#entries.set(key, opening);
     try {
       const entry = await opening;
@@ -223,13 +115,44 @@ export class QueueRegistry {
     }
   }
 
-  async #openEntry(frontierName: string, { id, name }: QueueName): Promise<QueueEntry> {
-    const { frontier: given, open, priorityOf, keepHandled } = this.#options;
-    const frontier = await open(crawleeFrontier({ ...given, name: frontierName }));
-    const own = { id: id ?? requestId(frontierName), name };
-    const entry = new QueueEntry(own, frontier, { priorityOf, keepHandled, clock: this.#clock });
-    this.#open.set(frontierName.toLowerCase(), entry);
+  async #openEntry(asked: string, { id, name }: QueueName): Promise<QueueEntry> {
+    const { priorityOf, keepHandled } = this.#options;
+    const { link, ...place } = await this.#links.find(asked, id);
+    const key = place.name.toLowerCase();
+    const isNamed = name !== undefined || link.id === asked;
+    const names = {
+      id: link.id ?? id ?? requestId(place.name),
+      key: link.name ?? asked,
+      name: isNamed ? (link.name ?? name) : undefined,
+    };
+    const options = { priorityOf, keepHandled, clock: this.#clock };
+    const entry = this.#open.get(key) ?? new QueueEntry(place, names, options);
+    this.#open.set(key, entry);
     return entry;
+  }
+
+  /** Changes a queue's name; its id stays. Rejects with `STATE_INVALID` where a queue has that name, open or not. */
+  async rename(entry: QueueEntry, name: string): Promise<void> {
+    checkName(name);
+    await this.#change(() => this.#rename(entry, name));
+  }
+
+  async #change(change: () => Promise<void>): Promise<void> {
+    const changing = this.#changed.then(change);
+    this.#changed = changing.catch(() => undefined);
+    await changing;
+  }
+
+  async #rename(entry: QueueEntry, name: string): Promise<void> {
+    await Promise.allSettled(this.#entries.values());
+    entry.assertThere();
+    if (this.find(name) !== undefined) throw nameTaken(name);
+    const { id, key: from } = entry;
+    await this.#links.rename(entry.place, { id, from, to: name });
+    await this.#forgetOpenings(entry);
+    entry.key = name;
+    entry.name = name;
+    entry.touch(true);
   }
 
   async #noteAlias(alias: string): Promise<void> {
@@ -241,14 +164,19 @@ export class QueueRegistry {
 
   /** Removes a queue and its files. */
   async drop(entry: QueueEntry): Promise<void> {
-    if (entry.isDropped) return;
-    entry.isDropped = true;
-    for (const [key, open] of this.#open) {
-      if (open !== entry) continue;
-      this.#open.delete(key);
-      this.#entries.delete(key);
-    }
-    await entry.frontier.close({ discard: true });
+    await this.#change(async () => {
+      if (entry.isDropped) return;
+      entry.isDropped = true;
+      this.#open.delete(entry.place.name.toLowerCase());
+      await this.#forgetOpenings(entry);
+      await this.#links.drop(entry.place);
+    });
+  }
+
+  /** Names that were asked for before a change are looked up anew. */
+  async #forgetOpenings(entry: QueueEntry): Promise<void> {
+    for (const [key, opening] of this.#entries)
+      if ((await opening.catch(() => undefined)) === entry) this.#entries.delete(key);
   }
 
   /** Empties the queues of one run: the default one, aliases, and temporary ones. */
@@ -257,7 +185,8 @@ export class QueueRegistry {
       const { frontier } = await this.open({ name: DEFAULT });
       for (const alias of readState(frontier).aliases ?? []) await this.open({ alias });
     }
-    for (const [key, entry] of this.#open) {
+    for (const entry of this.all()) {
+      const key = entry.key.toLowerCase();
       const isOfRun = key === DEFAULT || key.startsWith(ALIAS);
       if (isOfRun || key.startsWith(TEMPORARY.toLowerCase())) await entry.clear();
     }
@@ -283,18 +212,14 @@ export class QueueRegistry {
 /** How a registry opens its queues by default. */
 export const openHere = (options: FrontierOptions): Promise<AnyFrontier> => openFrontier(options);
 
+/** Whether a frontier was ever opened as a queue, or has requests from elsewhere. */
+async function isUsed(frontier: AnyFrontier): Promise<boolean> {
+  if (readState(frontier).createdAt !== undefined) return true;
+  const { pending, waiting, leased, done, failed } = await frontier.report();
+  return pending + waiting + leased + done + failed > 0;
+}
+
 function checkName(name: string): void {
   if (!/[\\/]|^\.{1,2}$/.test(name) && name !== "") return;
   throw misuse("ARGUMENT_INVALID", "name", name, "a name without path segments");
-}
-
-/** State is kept by frontiers of this thread alone; others keep the entry's in memory. */
-function readState(frontier: AnyFrontier): Partial<QueueState> {
-  if (typeof frontier.state === "function") return {};
-  return (frontier.state[STATE] as QueueState | undefined) ?? {};
-}
-
-function writeState(frontier: AnyFrontier, change: Partial<QueueState>): void {
-  if (typeof frontier.state === "function") return;
-  frontier.state[STATE] = { ...readState(frontier), ...change };
 }

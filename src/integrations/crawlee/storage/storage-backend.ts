@@ -16,7 +16,8 @@ import type {
 } from "../crawlee-types.ts";
 import { LOCK_SECS } from "../manager-options.ts";
 import { QueueClient } from "./queue-client.ts";
-import { type QueueEntry, type QueueName, QueueRegistry } from "./queue-registry.ts";
+import type { QueueEntry } from "./queue-entry.ts";
+import { type QueueName, QueueRegistry } from "./queue-registry.ts";
 import { wholeRequest } from "../request-codec.ts";
 import { newId, requestId } from "../request-id.ts";
 import { PEEK_MOST, type RequestStore } from "../request-store.ts";

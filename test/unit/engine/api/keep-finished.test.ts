@@ -1,0 +1,117 @@
+/** A lease that ends and whose record stays is as one that is done and then put. */
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { finishKept } from "../../../../src/engine/api/keep-finished.ts";
+import { verifyFrontier } from "../../../../src/engine/api/verify-frontier.ts";
+import {
+  createVirtualClock,
+  type Frontier,
+  type FrontierOptions,
+  type Lease,
+  openFrontier,
+} from "../../../../src/index.ts";
+
+const NOW = 1e12;
+const plain = { url: "http://a.test/1", epoch: "e", data: 7 };
+const rich = {
+  ...{ url: "http://a.test/2", epoch: "e", hostKey: "queue", depth: 2 },
+  data: [1, new Uint8Array([2, 3]), null],
+};
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), "outrider-kept-"));
+  onTestFinished(() => rmSync(path, { recursive: true }));
+  return path;
+}
+
+async function open(options: FrontierOptions = {}): Promise<Frontier> {
+  const key = { profile: "url" } as const;
+  const defaults = { key, politeness: { perHost: 9 }, ...options.defaults };
+  const frontier = await openFrontier({ clock: createVirtualClock(NOW), ...options, defaults });
+  onTestFinished(() => frontier.close());
+  return frontier;
+}
+
+/** Two URLs, leased and ended in a way. */
+async function ended(
+  end: (frontier: Frontier, lease: Lease) => void,
+  options?: FrontierOptions,
+): Promise<Frontier> {
+  const frontier = await open(options);
+  frontier.pushMany([plain, rich]);
+  for (const lease of frontier.pollMany(9)) end(frontier, lease);
+  return frontier;
+}
+
+const kept = (_: Frontier, lease: Lease): void => expect(finishKept(lease)).toBe(true) as never;
+const put = (frontier: Frontier, lease: Lease): void => {
+  lease.done();
+  frontier.put(lease.url === plain.url ? plain : rich);
+};
+
+/** What is seen of both URLs; what a hand-out counted stays, and a `put` begins anew. */
+function seenOf(frontier: Frontier): unknown {
+  verifyFrontier(frontier);
+  const { pending, leased, done, failed } = frontier.report();
+  const views = [plain, rich].map((each) => {
+    const view = frontier.record(each);
+    return view && { ...view, deliveries: 0 };
+  });
+  const listed = [...frontier.records({ state: "done" })].map(({ url }) => url).sort();
+  const pushed = [plain, rich].map((each) => frontier.push(each).status);
+  return { counts: [pending, leased, done, failed], views, listed, pushed };
+}
+
+describe("finishKept", () => {
+  it("leaves what `done` and `put` leave", async () => {
+    const expected = seenOf(await ended(put));
+    expect(expected).toMatchObject({ counts: [0, 0, 2, 0], pushed: ["duplicate", "duplicate"] });
+    expect(seenOf(await ended(kept))).toEqual(expected);
+  });
+
+  it("is read from the journal after a crash, and from a snapshot", async () => {
+    const expected = seenOf(await ended(put));
+    const [directory, copy] = [folder(), folder()];
+    const frontier = await ended(kept, { directory });
+    await frontier.flush();
+    const filter = (path: string): boolean => !/[\\/]lock[^\\/]*$/.test(path);
+    cpSync(directory, copy, { recursive: true, filter });
+    expect(seenOf(await open({ directory: copy }))).toEqual(expected);
+    await frontier.snapshot();
+    await frontier.close();
+    expect(seenOf(await open({ directory }))).toEqual(expected);
+  });
+
+  it("lets the URL be put, forgotten and pushed again", async () => {
+    const frontier = await ended(kept);
+    expect(frontier.forget({ epoch: "e" })).toBe(2);
+    const [first, second] = [plain, rich].map((each) => frontier.push(each));
+    expect([first?.admitted, second?.admitted]).toEqual([true, true]);
+    for (const lease of frontier.pollMany(9)) kept(frontier, lease);
+    expect(frontier.put(plain, { dueAt: NOW }).status).toBe("pending");
+    expect([frontier.poll()?.url, frontier.poll()]).toEqual([plain.url, undefined]);
+  });
+
+  it("changes nothing where the lease is over", async () => {
+    const clock = createVirtualClock(NOW);
+    const frontier = await open({ clock, leaseMs: 1_000 });
+    frontier.push(plain);
+    const late = frontier.poll() as Lease;
+    clock.advance(1_001);
+    expect([finishKept(late), frontier.record(plain)?.state]).toEqual([false, "pending"]);
+    const lease = frontier.poll() as Lease;
+    expect([finishKept(lease), finishKept(lease)]).toEqual([true, false]);
+    expect(finishKept({ ...lease } as Lease)).toBe(false);
+  });
+
+  it.each<FrontierOptions>([{ seen: { mode: "bloom" } }, { records: "full" }])(
+    "changes nothing with %j",
+    async (options) => {
+      const frontier = await open(options.records ? { ...options, directory: folder() } : options);
+      frontier.push(plain);
+      expect([finishKept(frontier.poll() as Lease), frontier.report().leased]).toEqual([false, 1]);
+    },
+  );
+});
