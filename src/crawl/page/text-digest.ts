@@ -23,6 +23,8 @@ export interface TextDigest {
   similarity(): Similarity | undefined;
   /** Each once. */
   fours(): ReadonlySet<number>;
+  /** Words that are a number and not in the URL, each once. */
+  numbers(): ReadonlySet<number>;
 }
 
 export type Similarity = readonly [hi: number, lo: number];
@@ -33,6 +35,9 @@ const FOURS_MIN = 4;
 /** Stands for a word with a digit, and for a word of the URL. */
 const VARIES = 0x9e3779b9 | 0;
 const [ZERO, NINE] = [48, 57];
+const [POINT, COMMA] = [46, 44];
+/** As many other letters as no number has. */
+const NOT_A_NUMBER = 1 << 20;
 const [SPACE, NO_BREAK_SPACE] = [32, 0xa0];
 const FNV_START = 0x811c9dc5 | 0;
 const FNV_PRIME = 0x01000193;
@@ -46,6 +51,7 @@ export function createTextDigest(url?: string): TextDigest {
   const own = isCompared ? wordsOf(url) : NO_WORDS;
   const votes = new Int32Array(isCompared ? 64 : 0);
   const fours = new Set<number>();
+  const numbers = new Set<number>();
   let [third, second, first] = [0, 0, 0];
   let [a, b] = [0, FNV_START];
   let [maskedA, maskedB] = [0, FNV_START];
@@ -68,7 +74,7 @@ export function createTextDigest(url?: string): TextDigest {
     add(text) {
       let word = FNV_START;
       let letters = 0;
-      let isNumber = false;
+      let [isNumber, others] = [false, 0];
       // Of a word's runs of letters and digits the one at hand, and whether all are the URL's.
       let run = FNV_START;
       let runs = 0;
@@ -91,6 +97,8 @@ export function createTextDigest(url?: string): TextDigest {
         if (!isBlank) {
           word = Math.imul(word ^ code, FNV_PRIME);
           if (code >= ZERO && code <= NINE) isNumber = true;
+          else if (code === POINT || code === COMMA) others++;
+          else others = NOT_A_NUMBER;
           letters++;
           continue;
         }
@@ -98,9 +106,12 @@ export function createTextDigest(url?: string): TextDigest {
         const hash = mixed(word ^ letters);
         const shown = isOwn && runs > 0 ? VARIES : hash;
         end(hash, shown, isNumber ? VARIES : shown);
+        if (isCompared && isNumber && others <= 1 && letters > 1 && shown === hash)
+          if (numbers.size < FOURS_MAX) numbers.add(hash);
         word = run = FNV_START;
         letters = runs = 0;
         isNumber = false;
+        others = 0;
         isOwn = own.size > 0;
       }
       third = second = first = 0;
@@ -109,6 +120,7 @@ export function createTextDigest(url?: string): TextDigest {
     masked: () => hashOf(maskedA, maskedB),
     similarity: () => (fours.size < FOURS_MIN ? undefined : similarityOf(votes)),
     fours: () => fours,
+    numbers: () => numbers,
   };
 }
 

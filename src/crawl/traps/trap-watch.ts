@@ -24,7 +24,7 @@
 import { distance, type Similarity, type TextDigest } from "../page/text-digest.ts";
 import { BoundedMap } from "./bounded-map.ts";
 import { type Novelty, ShownTexts } from "./shown-texts.ts";
-import { shapeOf, type UrlShape, urlWithout, type Variable } from "./url-shape.ts";
+import { type NameSet, shapeOf, type UrlShape, urlWithout, type Variable } from "./url-shape.ts";
 
 /** A family of URLs that is left, and why. */
 export interface TrapReport {
@@ -99,6 +99,9 @@ const FAMILY_MAX = 2_000;
 const VARIABLE_MAX = 2_000;
 const GROUP_MAX = 50_000;
 const KEPT = 8;
+const HOSTS_MAX = 2_000;
+const SETS_MAX = 16;
+const NO_SETS: readonly NameSet[] = [];
 const REPORT_MAX = 20;
 const PROBE_FIRST = 50;
 const PROBE_MAX = 1_000;
@@ -134,6 +137,9 @@ interface Tables {
   /** The page without a variable. */
   readonly groups: BoundedMap<string, PageText>;
   readonly shown: ShownTexts;
+  /** By host, names that came together. */
+  readonly setsOf: BoundedMap<string, readonly NameSet[]>;
+  readonly sets: (host: string) => readonly NameSet[];
   /** Masked texts of pages of traps. */
   readonly trapTexts: BoundedMap<string, true>;
   readonly isKnown: (url: string) => boolean;
@@ -151,7 +157,10 @@ export interface TrapWatchOptions {
 
 export function createTrapWatch(options: TrapWatchOptions = {}): TrapWatch {
   const { exceptRules = [], ruleOf = () => undefined, isKnown = () => false } = options;
+  const setsOf = new BoundedMap<string, readonly NameSet[]>(HOSTS_MAX);
   const tables: Tables = {
+    setsOf,
+    sets: (host) => setsOf.get(host) ?? NO_SETS,
     families: new BoundedMap(FAMILY_MAX),
     variables: new BoundedMap(VARIABLE_MAX),
     groups: new BoundedMap(GROUP_MAX),
@@ -173,7 +182,7 @@ export function createTrapWatch(options: TrapWatchOptions = {}): TrapWatch {
   };
   return {
     isLeft(url, rule, isRedirected = false) {
-      const shape = tables.hasTraps ? shapeOf(url) : undefined;
+      const shape = tables.hasTraps ? shapeOf(url, tables.sets) : undefined;
       const trap = shape === undefined ? undefined : trapOf(tables, shape, url, isRedirected);
       return trap !== undefined && !isExcepted(url, rule) && !isProbe(trap, url);
     },
@@ -188,21 +197,29 @@ export function createTrapWatch(options: TrapWatchOptions = {}): TrapWatch {
       return plain;
     },
     visited(page) {
-      const shape = shapeOf(page.url);
+      const shape = shapeOf(page.url, tables.sets);
       if (shape === undefined) return;
       probes.delete(page.url);
       const { url, digest } = page;
-      const novelty = tables.shown.take(shape.host, digest.fours());
-      const { marks } = novelty;
+      const novelty = tables.shown.take(shape.host, digest.fours(), url);
+      const numbers = tables.shown.take(`${shape.host} numbers`, digest.numbers()).count;
+      const { marks, copyOf } = novelty;
+      addSet(tables, shape);
       const similarity = digest.similarity();
       const text = { url, content: digest.content(), masked: digest.masked(), similarity, marks };
       const isAgain = tables.groups.get(shape.self)?.url === url;
-      const shown = { fours: digest.fours(), isNovel: isNovel(novelty) };
-      const visit: Visit = { shape, text, isAgain, ...shown };
+      const fours = digest.fours();
+      const isNew = isNovel(novelty) || isNovel({ count: numbers, share: numbers / fours.size });
+      const original = copyOf === undefined || copyOf === url ? undefined : copyOf;
+      const visit: Visit = { shape, text, isAgain, fours, isNovel: isNew, copyOf: original };
       const fresh = freshLinks(tables, page);
       for (const variable of shape.variables) learnVariable(tables, variable, visit);
       remember(tables.groups, shape.self, visit);
-      for (const name of shape.families) learnFamily(tables, name, { ...visit, fresh });
+      const isFirst = !isNew && original !== undefined && isPlainer(shape, url, original);
+      // The page was visited by a longer URL before: that visit was the one too many.
+      if (isFirst) debit(tables, shape, original);
+      const judged = { ...visit, fresh, isOriginal: isFirst };
+      for (const name of shape.families) learnFamily(tables, name, judged);
     },
     report() {
       const { variables, families } = tables;
@@ -228,7 +245,7 @@ function trapOf(
   for (const variable of shape.variables) {
     const evidence = tables.variables.get(variable.name);
     if (evidence?.isActive !== true) continue;
-    const page = tables.groups.get(variable.rest);
+    const page = variable.isGuess === true ? undefined : tables.groups.get(variable.rest);
     if (page !== undefined && page.url !== url) return evidence;
     const without = isRedirected ? undefined : urlWithout(url, variable);
     if (without !== undefined && without !== url && tables.isKnown(without)) return evidence;
@@ -245,18 +262,45 @@ interface Visit {
   readonly isNovel: boolean;
   /** Whether the same URL was visited before. */
   readonly isAgain: boolean;
+  /** The page that had shown most of it. */
+  readonly copyOf: string | undefined;
 }
 
-function isNovel({ count, share }: Novelty): boolean {
+function isNovel({ count, share }: Pick<Novelty, "count" | "share">): boolean {
   return count >= NOVEL_MIN && share >= NOVEL_SHARE;
 }
 
+/** Keeps the names of a query, to be looked for in longer ones. */
+function addSet({ sets, setsOf }: Tables, { host, names }: UrlShape): void {
+  if (names.length < 2) return;
+  const known = sets(host);
+  const isKnown = known.some((set) => set.join("&") === names.join("&"));
+  if (!isKnown && known.length < SETS_MAX) setsOf.set(host, [...known, names]);
+}
+
+/** Whether a URL has fewer parts than another one. */
+function isPlainer(shape: UrlShape, url: string, other: string): boolean {
+  const names = shapeOf(other)?.names.length ?? 0;
+  if (shape.names.length !== names) return shape.names.length < names;
+  return url.split(/[/;]/).length < other.split(/[/;]/).length;
+}
+
+/** Counts a visit as one that gave nothing, after all. */
+function debit({ families }: Tables, shape: UrlShape, url: string): void {
+  for (const name of shapeOf(url)?.families ?? []) {
+    const family = shape.families.includes(name) ? undefined : families.get(name);
+    if (family === undefined || family.isActive) continue;
+    family.score = Math.min(family.score + 1, FAMILY_SCORE - 1);
+    family.empty++;
+  }
+}
+
 /** A URL without one more part that means nothing. */
-function plainer({ variables, hasTraps }: Tables, url: string) {
+function plainer({ variables, hasTraps, sets }: Tables, url: string) {
   if (!hasTraps) return undefined;
-  for (const variable of shapeOf(url)?.variables ?? []) {
+  for (const variable of shapeOf(url, sets)?.variables ?? []) {
     const evidence = variables.get(variable.name);
-    if (evidence?.isActive !== true || evidence.plain < PLAIN_MIN) continue;
+    if (evidence?.isActive !== true || evidence.plain < PLAIN_MIN || variable.isGuess) continue;
     const plain = urlWithout(url, variable);
     if (plain !== undefined) return { evidence, plain };
   }
@@ -270,7 +314,7 @@ function freshLinks(tables: Tables, { links, isNew }: VisitedText): UrlShape[] {
   for (const link of links) {
     if (count++ >= LINKS_MAX) break;
     if (!isNew(link)) continue;
-    const linked = shapeOf(link);
+    const linked = shapeOf(link, tables.sets);
     if (linked !== undefined && trapOf(tables, linked, link, false) === undefined)
       fresh.push(linked);
   }
@@ -294,9 +338,10 @@ function learnVariable(tables: Tables, given: Variable, visit: Visit): void {
   const { name, rest } = given;
   const before = groups.get(rest);
   if (before === undefined || before.url === visit.text.url) {
-    remember(groups, rest, visit);
+    if (given.isGuess !== true) remember(groups, rest, visit);
     return;
   }
+  if (given.isGuess === true && before.url !== urlWithout(visit.text.url, given)) return;
   const variable = variables.get(name) ?? evidenceOf(name, "same-text", visit.text.url);
   variables.set(name, variable);
   const isSame = isSameText(before, visit);
@@ -327,6 +372,8 @@ function isSameText(before: PageText, { text, fours, isNovel }: Visit): boolean 
 
 interface JudgedVisit extends Visit {
   readonly fresh: readonly UrlShape[];
+  /** Whether a longer URL had shown the page. */
+  readonly isOriginal: boolean;
 }
 
 function learnFamily(tables: Tables, name: string, visit: JudgedVisit): void {
@@ -348,7 +395,8 @@ function learnFamily(tables: Tables, name: string, visit: JudgedVisit): void {
   const isMixed = visit.shape.isMixed || name.endsWith("**") || name.endsWith("*‥*");
   const isKnown =
     isMixed || others.some(({ similarity }) => areAlike(similarity, text.similarity, ALIKE_BITS));
-  const isEmpty = !isNovel && !leadsOut && !visit.isAgain && (isSame || (leadsOn && isKnown));
+  const showsNothing = isSame || visit.copyOf !== undefined || (leadsOn && isKnown);
+  const isEmpty = !isNovel && !leadsOut && !visit.isAgain && !visit.isOriginal && showsNothing;
   const isOfTrap = isEmptyText(visit) && tables.trapTexts.get(text.masked) === true;
   // The first page has none to be compared with, and one without new links does not show whether the family ends.
   if (!isOfTrap && (family.visits === 0 || (!isEmpty && !leadsOut && !isNovel))) {
