@@ -49,8 +49,12 @@ export interface TrapWatch {
   isLeft(url: string, rule?: string, isRedirected?: boolean): boolean;
   /** The URL without a part that means nothing, where that one is to be visited in its place. */
   plainOf(url: string): string | undefined;
+  /** Whether visits like that of a URL have shown nothing so far: others go first. */
+  isDoubtful(url: string): boolean;
   /** A page was visited. */
   visited(page: VisitedText): void;
+  /** A URL was visited that has no page: it led to another one, or to none. */
+  missed(url: string, target: string | undefined, isNew: (url: string) => boolean): void;
   /** Those that were recognised, the most left first; at most REPORT_MAX. */
   report(): TrapReport[];
 }
@@ -81,6 +85,8 @@ interface Evidence {
 }
 
 interface Family extends Evidence {
+  /** Visits that showed no words that the site had not shown. */
+  bare: number;
   /** The newest texts. */
   readonly texts: PageText[];
 }
@@ -117,8 +123,8 @@ const [ALIKE_BITS, HALF_ALIKE_BITS] = [14, 22];
 /** So many pages were the same without a variable: those that were not seen without it are taken to be. */
 const PLAIN_MIN = 6;
 const PARTS_MAX = 4;
-/** A page shows something where so many of its fours are new, and such a share of them. */
-const NOVEL_MIN = 6;
+/** A page shows something where so many of its fours are new, and such a share of them; in a long frame it takes more. */
+const [NOVEL_MIN, NOVEL_MANY] = [6, 10];
 const NOVEL_SHARE = 0.1;
 /** Fours of a text that is compared without the words of its URL. */
 const COMPARED_MIN = 12;
@@ -127,6 +133,10 @@ const MARKS_MIN = 4;
 const MARKS_SHARE = 0.75;
 /** Of a family with so many visits, the share of those that gave nothing tells whether a link to it is worth something. */
 const KNOWN_VISITS = 8;
+/** Of a family with so many visits, such a share that showed nothing makes it doubtful. */
+const [DOUBT_VISITS, DOUBT_SHARE] = [6, 0.5];
+/** A URL without a page, where there may be others with one. */
+const MISSING_SCORE = 0.5;
 /** Links that are looked at: of more a sample of this page is enough. */
 const LINKS_MAX = 500;
 
@@ -139,12 +149,14 @@ interface Tables {
   readonly shown: ShownTexts;
   /** By host, names that came together. */
   readonly setsOf: BoundedMap<string, readonly NameSet[]>;
-  readonly sets: (host: string) => readonly NameSet[];
+  readonly shapeOf: (url: string) => UrlShape | undefined;
   /** Masked texts of pages of traps. */
   readonly trapTexts: BoundedMap<string, true>;
   readonly isKnown: (url: string) => boolean;
   /** Whether there was a trap at all: before the first one no link is looked at. */
   hasTraps: boolean;
+  /** The same of what is doubtful. */
+  hasDoubts: boolean;
 }
 
 /** What the watch asks of the frontier. */
@@ -160,7 +172,7 @@ export function createTrapWatch(options: TrapWatchOptions = {}): TrapWatch {
   const setsOf = new BoundedMap<string, readonly NameSet[]>(HOSTS_MAX);
   const tables: Tables = {
     setsOf,
-    sets: (host) => setsOf.get(host) ?? NO_SETS,
+    shapeOf: shapesOf((host) => setsOf.get(host) ?? NO_SETS),
     families: new BoundedMap(FAMILY_MAX),
     variables: new BoundedMap(VARIABLE_MAX),
     groups: new BoundedMap(GROUP_MAX),
@@ -168,6 +180,7 @@ export function createTrapWatch(options: TrapWatchOptions = {}): TrapWatch {
     trapTexts: new BoundedMap(PROBE_MAX),
     isKnown,
     hasTraps: false,
+    hasDoubts: false,
   };
   const probes = new BoundedMap<string, true>(PROBE_MAX);
   const except = new Set(exceptRules);
@@ -182,7 +195,7 @@ export function createTrapWatch(options: TrapWatchOptions = {}): TrapWatch {
   };
   return {
     isLeft(url, rule, isRedirected = false) {
-      const shape = tables.hasTraps ? shapeOf(url, tables.sets) : undefined;
+      const shape = tables.hasTraps ? tables.shapeOf(url) : undefined;
       const trap = shape === undefined ? undefined : trapOf(tables, shape, url, isRedirected);
       return trap !== undefined && !isExcepted(url, rule) && !isProbe(trap, url);
     },
@@ -196,8 +209,22 @@ export function createTrapWatch(options: TrapWatchOptions = {}): TrapWatch {
       }
       return plain;
     },
+    isDoubtful(url) {
+      if (!tables.hasDoubts) return false;
+      const shape = tables.shapeOf(url);
+      return shape !== undefined && isDoubtful(tables, shape) && !isExcepted(url);
+    },
+    missed(url, target, isNew) {
+      const shape = tables.shapeOf(url);
+      if (shape === undefined) return;
+      const to = target === undefined || !isNew(target) ? undefined : tables.shapeOf(target);
+      const isTrap = to !== undefined && trapOf(tables, to, url, true) !== undefined;
+      const fresh = to === undefined || isTrap ? [] : [to];
+      for (const name of shape.families)
+        learnMissed(tables, name, { url, fresh, isNothing: target === undefined });
+    },
     visited(page) {
-      const shape = shapeOf(page.url, tables.sets);
+      const shape = tables.shapeOf(page.url);
       if (shape === undefined) return;
       probes.delete(page.url);
       const { url, digest } = page;
@@ -209,7 +236,8 @@ export function createTrapWatch(options: TrapWatchOptions = {}): TrapWatch {
       const text = { url, content: digest.content(), masked: digest.masked(), similarity, marks };
       const isAgain = tables.groups.get(shape.self)?.url === url;
       const fours = digest.fours();
-      const isNew = isNovel(novelty) || isNovel({ count: numbers, share: numbers / fours.size });
+      const isNew =
+        isNovel(novelty, fours.size) || isNovel({ count: numbers, share: 1 }, fours.size);
       const original = copyOf === undefined || copyOf === url ? undefined : copyOf;
       const visit: Visit = { shape, text, isAgain, fours, isNovel: isNew, copyOf: original };
       const fresh = freshLinks(tables, page);
@@ -227,6 +255,15 @@ export function createTrapWatch(options: TrapWatchOptions = {}): TrapWatch {
       all.sort((a, b) => b.left - a.left);
       return all.slice(0, REPORT_MAX).map(reportOf);
     },
+  };
+}
+
+/** A link is looked at several times in a row. */
+function shapesOf(sets: (host: string) => readonly NameSet[]): Tables["shapeOf"] {
+  let [last, shape]: [string | undefined, UrlShape | undefined] = [undefined, undefined];
+  return (url) => {
+    if (url !== last) [last, shape] = [url, shapeOf(url, sets)];
+    return shape;
   };
 }
 
@@ -266,14 +303,15 @@ interface Visit {
   readonly copyOf: string | undefined;
 }
 
-function isNovel({ count, share }: Pick<Novelty, "count" | "share">): boolean {
-  return count >= NOVEL_MIN && share >= NOVEL_SHARE;
+function isNovel({ count, share }: Pick<Novelty, "count" | "share">, size: number): boolean {
+  const isMany = count >= NOVEL_MANY || count >= NOVEL_SHARE * size;
+  return count >= NOVEL_MIN && share >= NOVEL_SHARE && isMany;
 }
 
 /** Keeps the names of a query, to be looked for in longer ones. */
-function addSet({ sets, setsOf }: Tables, { host, names }: UrlShape): void {
+function addSet({ setsOf }: Tables, { host, names }: UrlShape): void {
   if (names.length < 2) return;
-  const known = sets(host);
+  const known = setsOf.get(host) ?? NO_SETS;
   const isKnown = known.some((set) => set.join("&") === names.join("&"));
   if (!isKnown && known.length < SETS_MAX) setsOf.set(host, [...known, names]);
 }
@@ -286,19 +324,22 @@ function isPlainer(shape: UrlShape, url: string, other: string): boolean {
 }
 
 /** Counts a visit as one that gave nothing, after all. */
-function debit({ families }: Tables, shape: UrlShape, url: string): void {
+function debit(tables: Tables, shape: UrlShape, url: string): void {
+  const { families } = tables;
   for (const name of shapeOf(url)?.families ?? []) {
     const family = shape.families.includes(name) ? undefined : families.get(name);
     if (family === undefined || family.isActive) continue;
     family.score = Math.min(family.score + 1, FAMILY_SCORE - 1);
     family.empty++;
+    family.bare++;
+    if (isBare(family)) tables.hasDoubts = true;
   }
 }
 
 /** A URL without one more part that means nothing. */
-function plainer({ variables, hasTraps, sets }: Tables, url: string) {
+function plainer({ variables, hasTraps, shapeOf }: Tables, url: string) {
   if (!hasTraps) return undefined;
-  for (const variable of shapeOf(url, sets)?.variables ?? []) {
+  for (const variable of shapeOf(url)?.variables ?? []) {
     const evidence = variables.get(variable.name);
     if (evidence?.isActive !== true || evidence.plain < PLAIN_MIN || variable.isGuess) continue;
     const plain = urlWithout(url, variable);
@@ -314,11 +355,26 @@ function freshLinks(tables: Tables, { links, isNew }: VisitedText): UrlShape[] {
   for (const link of links) {
     if (count++ >= LINKS_MAX) break;
     if (!isNew(link)) continue;
-    const linked = shapeOf(link, tables.sets);
+    const linked = tables.shapeOf(link);
     if (linked !== undefined && trapOf(tables, linked, link, false) === undefined)
       fresh.push(linked);
   }
   return fresh;
+}
+
+/** Whether visits of its kind have hardly shown any text, or hardly any but that of other pages. */
+function isDoubtful({ families, variables }: Tables, shape: UrlShape): boolean {
+  for (const { name, isGuess } of shape.variables)
+    if (isGuess !== true && (variables.get(name)?.score ?? 0) >= VARIABLE_SCORE / 2) return true;
+  return shape.families.some((name) => isBare(families.get(name)));
+}
+
+function isBare(family: Family | undefined): boolean {
+  return (
+    family !== undefined &&
+    family.visits >= DOUBT_VISITS &&
+    family.bare >= DOUBT_SHARE * family.visits
+  );
 }
 
 /** Whether other visits of its kind gave mostly nothing. */
@@ -350,6 +406,7 @@ function learnVariable(tables: Tables, given: Variable, visit: Visit): void {
   else if (before.url === urlWithout(visit.text.url, given)) variable.plain++;
   judge(variable, !isSame, { most: VARIABLE_SCORE, undone: VARIABLE_SCORE });
   if (variable.isActive) tables.hasTraps = true;
+  if (variable.score >= VARIABLE_SCORE / 2) tables.hasDoubts = true;
 }
 
 /** Another visit of the same text shows nothing first: what the one before had shown is kept. */
@@ -377,18 +434,12 @@ interface JudgedVisit extends Visit {
 }
 
 function learnFamily(tables: Tables, name: string, visit: JudgedVisit): void {
-  const { families } = tables;
   const { text, fresh, isNovel } = visit;
-  const family: Family = families.get(name) ?? {
-    ...evidenceOf(name, "grows", text.url),
-    texts: [],
-  };
-  families.set(name, family);
+  const family = familyOf(tables, name, text.url);
+  if (!isNovel && !visit.isAgain && !visit.isOriginal) family.bare++;
   const inside = fresh.filter((shape) => shape.families.includes(name));
   const leadsOn = inside.length > 0;
-  const leadsOut =
-    inside.length < fresh.length &&
-    fresh.some((shape) => !shape.families.includes(name) && !isPoor(tables, shape));
+  const leadsOut = inside.length < fresh.length && isOutside(tables, name, fresh);
   const others = family.texts.filter(({ url }) => url !== text.url);
   const isSame = others.some(({ masked }) => masked === text.masked);
   if (family.texts.push(text) > KEPT) family.texts.shift();
@@ -408,6 +459,39 @@ function learnFamily(tables: Tables, name: string, visit: JudgedVisit): void {
   judge(family, !isEmpty, { most: FAMILY_SCORE, undone: RICH_SCORE, weight });
   if (family.isActive) tables.hasTraps = true;
   if (isEmpty && family.isActive && isEmptyText(visit)) tables.trapTexts.set(text.masked, true);
+  if (isBare(family)) tables.hasDoubts = true;
+}
+
+function familyOf({ families }: Tables, name: string, url: string): Family {
+  const family = families.get(name) ?? { ...evidenceOf(name, "grows", url), texts: [], bare: 0 };
+  families.set(name, family);
+  return family;
+}
+
+/** Whether a new URL is of no family that is known to be worth nothing. */
+function isOutside(tables: Tables, name: string, fresh: readonly UrlShape[]): boolean {
+  return fresh.some(
+    (shape) =>
+      !shape.families.includes(name) && !isPoor(tables, shape) && !isDoubtful(tables, shape),
+  );
+}
+
+interface Missed {
+  readonly url: string;
+  readonly fresh: readonly UrlShape[];
+  /** Whether it led to no URL at all. */
+  readonly isNothing: boolean;
+}
+
+function learnMissed(tables: Tables, name: string, { url, fresh, isNothing }: Missed): void {
+  const family = familyOf(tables, name, url);
+  family.bare++;
+  const weight = isNothing ? MISSING_SCORE : 1;
+  const gives = isOutside(tables, name, fresh);
+  if (!gives && !isNothing) family.kind = "grows";
+  judge(family, gives, { most: FAMILY_SCORE, undone: RICH_SCORE, weight });
+  if (family.isActive) tables.hasTraps = true;
+  if (isBare(family)) tables.hasDoubts = true;
 }
 
 /** Whether there is text enough to tell one page from another, and nothing new in it. */

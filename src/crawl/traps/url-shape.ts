@@ -7,7 +7,7 @@
  *
  *   https://a.example/shop/red-42/7;v=1?size=9&color=red
  *
- *   families    /shop/red-#/#;v?color&size   what differs in numbers or in values of its query
+ *   families    /shop/red-#/#;v?color&size   what differs in numbers or in values of its query; ~ is a token of letters and digits
  *               /shop/red-#/#;v?             the same path with any query
  *               /shop/red-#/*                the same folder
  *               /shop/**                     the same first folder, where there are more; /shop/*‥* where a folder occurs twice
@@ -69,7 +69,7 @@ export function shapeOf(
     .split("/")
     .slice(1)
     .map((segment) => withoutParameters(segment, entries));
-  const plain = segments.map((segment) => segment.replace(NUMBERS, "#"));
+  const plain = segments.map((segment) => segment.replace(NUMBERS, kindOf));
   const names = [...new Set(entries.map(([name]) => name))].sort();
   const query = names.length === 0 ? "" : `?${names.join("&")}`;
   const path = `${host}/${plain.join("/")}`;
@@ -89,6 +89,12 @@ export function shapeOf(
   const isMixed = entries.length > 1 || MIXED.test(url);
   const self = urlOf(parts, segments);
   return { host, families, names, isMixed, self, variables: variablesOf(parts) };
+}
+
+/** A number, a word with a number behind it, or a token of both. */
+function kindOf(part: string): string {
+  const word = /^(\D*)\d+$/.exec(part)?.[1];
+  return word === undefined ? "~" : `${word}#`;
 }
 
 /** Sets of which a query has all names: its own, and those that are known. */
