@@ -8,6 +8,8 @@
  *
  *   I1  Of fixed size. A four that another one took the place of counts as new: an error in favour of the page.
  */
+import { distance, type Similarity } from "../page/text-digest.ts";
+
 export interface Novelty {
   /** Fours that no page of the host had shown. */
   readonly count: number;
@@ -113,4 +115,14 @@ function hashOf(text: string): number {
   let hash = FNV_START;
   for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), FNV_PRIME);
   return hash;
+}
+
+/** Two pages without enough text to compare show as little. */
+export function areAlike(
+  a: Similarity | undefined,
+  b: Similarity | undefined,
+  bits: number,
+): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  return distance(a, b) <= bits;
 }

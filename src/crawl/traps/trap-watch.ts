@@ -21,52 +21,20 @@
  *
  * Crash: nothing here survives the process; the next one learns it anew.
  */
-import { distance, type Similarity, type TextDigest } from "../page/text-digest.ts";
+import type { Similarity } from "../page/text-digest.ts";
 import { BoundedMap } from "./bounded-map.ts";
-import { type Novelty, ShownTexts } from "./shown-texts.ts";
-import { type NameSet, shapeOf, type UrlShape, urlWithout, type Variable } from "./url-shape.ts";
+import { areAlike, type Novelty, ShownTexts } from "./shown-texts.ts";
+import type { TrapReport, TrapWatch, VisitedText } from "./trap-types.ts";
+import {
+  type NameSet,
+  shapeOf,
+  shapesOf,
+  type UrlShape,
+  urlWithout,
+  type Variable,
+} from "./url-shape.ts";
 
-/** A family of URLs that is left, and why. */
-export interface TrapReport {
-  /** The family: `#` stands for numbers, `*` and `**` for anything. A variable is its site and name. */
-  readonly shape: string;
-  /** What was seen: the same text under many URLs, a family that only leads on to itself, filters that multiply. */
-  readonly kind: "same-text" | "grows" | "filters";
-  /** A URL of it that was visited. */
-  readonly example: string;
-  /** Visits of it. */
-  readonly visits: number;
-  /** Those that gave nothing. */
-  readonly empty: number;
-  /** Links and pending URLs that were left. */
-  readonly left: number;
-  /** Whether it is left now; false: visits gave something again. */
-  readonly active: boolean;
-}
-
-export interface TrapWatch {
-  /** Whether a URL is left now. */
-  isLeft(url: string, rule?: string, isRedirected?: boolean): boolean;
-  /** The URL without a part that means nothing, where that one is to be visited in its place. */
-  plainOf(url: string): string | undefined;
-  /** Whether visits like that of a URL have shown nothing so far: others go first. */
-  isDoubtful(url: string): boolean;
-  /** A page was visited. */
-  visited(page: VisitedText): void;
-  /** A URL was visited that has no page: it led to another one, or to none. */
-  missed(url: string, target: string | undefined, isNew: (url: string) => boolean): void;
-  /** Those that were recognised, the most left first; at most REPORT_MAX. */
-  report(): TrapReport[];
-}
-
-export interface VisitedText {
-  readonly url: string;
-  readonly digest: TextDigest;
-  /** Its links, resolved. */
-  readonly links: Iterable<string>;
-  /** Whether a URL is unknown to the frontier. */
-  readonly isNew: (url: string) => boolean;
-}
+export type { TrapReport, TrapWatch, VisitedText } from "./trap-types.ts";
 
 interface Evidence {
   readonly shape: string;
@@ -214,40 +182,10 @@ export function createTrapWatch(options: TrapWatchOptions = {}): TrapWatch {
       const shape = tables.shapeOf(url);
       return shape !== undefined && isDoubtful(tables, shape) && !isExcepted(url);
     },
-    missed(url, target, isNew) {
-      const shape = tables.shapeOf(url);
-      if (shape === undefined) return;
-      const to = target === undefined || !isNew(target) ? undefined : tables.shapeOf(target);
-      const isTrap = to !== undefined && trapOf(tables, to, url, true) !== undefined;
-      const fresh = to === undefined || isTrap ? [] : [to];
-      for (const name of shape.families)
-        learnMissed(tables, name, { url, fresh, isNothing: target === undefined });
-    },
+    missed: (url, target, isNew) => learnMiss(tables, { url, target, isNew }),
     visited(page) {
-      const shape = tables.shapeOf(page.url);
-      if (shape === undefined) return;
       probes.delete(page.url);
-      const { url, digest } = page;
-      const novelty = tables.shown.take(shape.host, digest.fours(), url);
-      const numbers = tables.shown.take(`${shape.host} numbers`, digest.numbers()).count;
-      const { marks, copyOf } = novelty;
-      addSet(tables, shape);
-      const similarity = digest.similarity();
-      const text = { url, content: digest.content(), masked: digest.masked(), similarity, marks };
-      const isAgain = tables.groups.get(shape.self)?.url === url;
-      const fours = digest.fours();
-      const isNew =
-        isNovel(novelty, fours.size) || isNovel({ count: numbers, share: 1 }, fours.size);
-      const original = copyOf === undefined || copyOf === url ? undefined : copyOf;
-      const visit: Visit = { shape, text, isAgain, fours, isNovel: isNew, copyOf: original };
-      const fresh = freshLinks(tables, page);
-      for (const variable of shape.variables) learnVariable(tables, variable, visit);
-      remember(tables.groups, shape.self, visit);
-      const isFirst = !isNew && original !== undefined && isPlainer(shape, url, original);
-      // The page was visited by a longer URL before: that visit was the one too many.
-      if (isFirst) debit(tables, shape, original);
-      const judged = { ...visit, fresh, isOriginal: isFirst };
-      for (const name of shape.families) learnFamily(tables, name, judged);
+      learn(tables, page);
     },
     report() {
       const { variables, families } = tables;
@@ -258,13 +196,47 @@ export function createTrapWatch(options: TrapWatchOptions = {}): TrapWatch {
   };
 }
 
-/** A link is looked at several times in a row. */
-function shapesOf(sets: (host: string) => readonly NameSet[]): Tables["shapeOf"] {
-  let [last, shape]: [string | undefined, UrlShape | undefined] = [undefined, undefined];
-  return (url) => {
-    if (url !== last) [last, shape] = [url, shapeOf(url, sets)];
-    return shape;
-  };
+/** What a visit shows of all families that it is of. */
+function learn(tables: Tables, page: VisitedText): void {
+  const shape = tables.shapeOf(page.url);
+  if (shape === undefined) return;
+  const { url, digest } = page;
+  const novelty = tables.shown.take(shape.host, digest.fours(), url);
+  const numbers = tables.shown.take(`${shape.host} numbers`, digest.numbers()).count;
+  const { marks, copyOf } = novelty;
+  addSet(tables, shape);
+  const similarity = digest.similarity();
+  const text = { url, content: digest.content(), masked: digest.masked(), similarity, marks };
+  const isAgain = tables.groups.get(shape.self)?.url === url;
+  const fours = digest.fours();
+  const isNew = isNovel(novelty, fours.size) || isNovel({ count: numbers, share: 1 }, fours.size);
+  const original = copyOf === undefined || copyOf === url ? undefined : copyOf;
+  const visit: Visit = { shape, text, isAgain, fours, isNovel: isNew, copyOf: original };
+  const fresh = freshLinks(tables, page);
+  for (const variable of shape.variables) learnVariable(tables, variable, visit);
+  remember(tables.groups, shape.self, visit);
+  const isFirst = !isNew && original !== undefined && isPlainer(shape, url, original);
+  // The page was visited by a longer URL before: that visit was the one too many.
+  if (isFirst) debit(tables, shape, original);
+  const judged = { ...visit, fresh, isOriginal: isFirst };
+  for (const name of shape.families) learnFamily(tables, name, judged);
+}
+
+interface Miss {
+  readonly url: string;
+  readonly target: string | undefined;
+  readonly isNew: VisitedText["isNew"];
+}
+
+/** The same of a visit without a page. */
+function learnMiss(tables: Tables, { url, target, isNew }: Miss): void {
+  const shape = tables.shapeOf(url);
+  if (shape === undefined) return;
+  const to = target === undefined || !isNew(target) ? undefined : tables.shapeOf(target);
+  const isTrap = to !== undefined && trapOf(tables, to, url, true) !== undefined;
+  const fresh = to === undefined || isTrap ? [] : [to];
+  for (const name of shape.families)
+    learnMissed(tables, name, { url, fresh, isNothing: target === undefined });
 }
 
 function reportOf(evidence: Evidence): TrapReport {
@@ -525,10 +497,4 @@ function judge(
   if (evidence.score >= most) evidence.isActive = evidence.wasActive = true;
   else if (evidence.score < most / 2) evidence.isActive = false;
   if (gaveSomething) evidence.probeAt = evidence.left + PROBE_FIRST;
-}
-
-/** Two pages without enough text to compare show as little. */
-function areAlike(a: Similarity | undefined, b: Similarity | undefined, bits: number): boolean {
-  if (a === undefined || b === undefined) return a === b;
-  return distance(a, b) <= bits;
 }

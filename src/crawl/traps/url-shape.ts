@@ -91,6 +91,17 @@ export function shapeOf(
   return { host, families, names, isMixed, self, variables: variablesOf(parts) };
 }
 
+/** A link is looked at several times in a row. */
+export function shapesOf(
+  sets: (host: string) => readonly NameSet[],
+): (url: string) => UrlShape | undefined {
+  let [last, shape]: [string | undefined, UrlShape | undefined] = [undefined, undefined];
+  return (url) => {
+    if (url !== last) [last, shape] = [url, shapeOf(url, sets)];
+    return shape;
+  };
+}
+
 /** A number, a word with a number behind it, or a token of both. */
 function kindOf(part: string): string {
   const word = /^(\D*)\d+$/.exec(part)?.[1];

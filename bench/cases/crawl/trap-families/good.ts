@@ -43,7 +43,8 @@ const catalogue: GoodFamily = ({ random, words }, size) => {
       if (n >= pages) {
         const thing = n - pages;
         const near = [(thing + 1) % things, (thing * 5 + 3) % things].map(thingAt);
-        return `<h1>${words(`name ${thing}`, 3)}</h1><p>${words(`thing ${thing}`, own)}</p><p>${frame}</p>${links(near)}`;
+        const head = `<h1>${words(`name ${thing}`, 3)}</h1><p>${words(`thing ${thing}`, own)}</p>`;
+        return `${head}<p>${frame}</p>${links(near)}`;
       }
       const shown = numbersTo(per)
         .map((at) => n * per + at)
@@ -98,7 +99,8 @@ const versions: GoodFamily = ({ random, words }, size) => {
     page(n) {
       const [version, topic] = [Math.floor(n / topics), n % topics];
       const changed = words(`changed ${version} ${topic}`, 40);
-      return `<h1>${folders[topic]}</h1><p>${words(`topic ${topic}`, 80)}</p><p>${changed}</p>${links(
+      const head = `<h1>${folders[topic]}</h1><p>${words(`topic ${topic}`, 80)}</p>`;
+      return `${head}<p>${changed}</p>${links(
         tree(topics, topic, 4).map((to) => at(version, to)),
       )}`;
     },
@@ -200,7 +202,9 @@ const people: GoodFamily = ({ words }, size) => {
       if (n < lists)
         return `<h1>People</h1>${links(urls.slice(lists).filter((_, at) => at % lists === n))}`;
       const own = n - lists;
-      return `<h1>${nameOf(own).replaceAll("-", " ")}</h1><p>Room ${own * 3}, works on ${words(`work ${own}`, 6)}</p>${links([urls[0] ?? ""])}`;
+      const about = `Room ${own * 3}, works on ${words(`work ${own}`, 6)}`;
+      const name = nameOf(own).replaceAll("-", " ");
+      return `<h1>${name}</h1><p>${about}</p>${links([urls[0] ?? ""])}`;
     },
   };
 };
@@ -246,9 +250,11 @@ const languages: GoodFamily = ({ words }: Site, size): Good => {
     page(n) {
       const [code, topic] = [Math.floor(n / count), n % count];
       const others = codes.map((_, other) => at(other, topic));
-      return `<h1>${words(`${code} ${topic}`, 3)}</h1><p>${words(`text ${code} ${topic}`, 70)}</p>${links(
-        [...others, ...tree(count, topic, 4).map((to) => at(code, to))],
-      )}`;
+      const text = words(`text ${code} ${topic}`, 70);
+      return `<h1>${words(`${code} ${topic}`, 3)}</h1><p>${text}</p>${links([
+        ...others,
+        ...tree(count, topic, 4).map((to) => at(code, to)),
+      ])}`;
     },
   };
 };

@@ -70,7 +70,8 @@ const views: TrapFamily = ({ random, words }) => {
       const next = ["month", "week", "list"].flatMap((each) =>
         [at - 12, at - 1, at, at + 1, at + 12].map((to) => urlAt(each, to)),
       );
-      return `<h1>${names[at % 12]} ${Math.floor(at / 12)}</h1><p>${frame}</p>${days.join("")}${links(next)}`;
+      const head = `<h1>${names[at % 12]} ${Math.floor(at / 12)}</h1>`;
+      return `${head}<p>${frame}</p>${days.join("")}${links(next)}`;
     },
   };
 };
@@ -134,7 +135,8 @@ const forms: TrapFamily = (site) => {
     entries: (at, path) => numbersTo(2).map(() => into(path, at)),
     answer({ pathname }, at) {
       if (!/^\/(login|cart|share)\b/.test(pathname)) return undefined;
-      return `<h1>Please</h1><p>${text}</p>${links([into(pathname, at)])}${links(some(site, at, 1))}`;
+      const next = [into(pathname, at), ...some(site, at, 1)];
+      return `<h1>Please</h1><p>${text}</p>${links(next)}`;
     },
   };
 };
@@ -235,7 +237,9 @@ const spellings: TrapFamily = (site) => {
     const rest = query === undefined ? "" : `?${query}`;
     if (form === 0) return `${file.replaceAll("/", "/".repeat(2 + at.below(3)))}${rest}`;
     if (form === 1)
-      return `${[...file].map((letter) => (at.below(2) === 0 ? letter.toUpperCase() : letter)).join("")}${rest}`;
+      return [...file, rest]
+        .map((part) => (at.below(2) === 0 && part !== rest ? part.toUpperCase() : part))
+        .join("");
     return withQuery(path, { _: at.below(1e9) });
   };
   return {

@@ -139,7 +139,8 @@ const counter: TrapFamily = ({ random, words }) => {
     answer({ pathname, search }) {
       if (!pathname.startsWith(`${root}/`)) return undefined;
       const n = Number(/\d+/.exec((pathname + search).slice(root.length))?.[0] ?? 0);
-      return `<h1>Number ${n}</h1><p>${text}</p>${links([urlAt(n + 1), urlAt(n + 10), urlAt(Math.max(1, n - 1))])}`;
+      const near = [n + 1, n + 10, Math.max(1, n - 1)].map(urlAt);
+      return `<h1>Number ${n}</h1><p>${text}</p>${links(near)}`;
     },
   };
 };

@@ -81,7 +81,8 @@ function served({ goods, traps, frame }: Parts, site: Site, seed: number): Famil
     const into = hasEntries ? traps.flatMap(([, trap]) => trap.entries(at, path)) : [];
     const recent = isTrap && !frame.isOnTraps ? [] : some(site, at, frame.recent);
     const changing = numbersTo(frame.changing).map(() => site.words(`w ${chance.below(4_000)}`, 1));
-    return `<p>${frame.menu}</p>${link("/", "home")}${text}${links(recent)}${links(into)}<p>${changing.join(" ")}</p><p>${frame.footer}</p>`;
+    const [head, foot] = [`<p>${frame.menu}</p>${link("/", "home")}`, `<p>${frame.footer}</p>`];
+    return `${head}${text}${links([...recent, ...into])}<p>${changing.join(" ")}</p>${foot}`;
   };
   const home = links(goods.flatMap(([, good]) => good.entries));
   const answerOf = (url: URL): Answer | undefined => {

@@ -288,4 +288,60 @@ describe("a family of a site", () => {
     );
     expect(traps.isLeft("http://a.example/page-z?to=99")).toBe(false);
   });
+
+  it("is doubtful where it shows no words of its own, and left where its redirects lead nowhere new", () => {
+    const traps = createTrapWatch();
+    const isNew = (url: string): boolean => url.endsWith("/new");
+    for (let n = 0; n < 6; n++)
+      traps.missed(`http://a.example/go/${n}`, "http://a.example/", isNew);
+    expect(traps.isDoubtful("http://a.example/go/9")).toBe(true);
+    expect(traps.isDoubtful("http://a.example/news/9")).toBe(false);
+    expect(traps.isLeft("http://a.example/go/9")).toBe(false);
+    for (let n = 0; n < 6; n++)
+      traps.missed(`http://a.example/go/${n}`, "http://a.example/", isNew);
+    expect(traps.isLeft("http://a.example/go/9")).toBe(true);
+    for (let n = 0; n < 2; n++)
+      traps.missed(`http://a.example/go/${n}`, "http://a.example/new", isNew);
+    expect(traps.isLeft("http://a.example/go/9")).toBe(false);
+  });
+
+  it("is left later where its pages are missing: some may be there", () => {
+    const traps = createTrapWatch();
+    const miss = (n: number): void =>
+      traps.missed(`http://a.example/gone/${n}`, undefined, () => true);
+    for (let n = 0; n < 23; n++) miss(n);
+    expect(traps.isLeft("http://a.example/gone/x")).toBe(false);
+    miss(24);
+    expect(traps.isLeft("http://a.example/gone/x")).toBe(true);
+  });
+
+  it("is visited behind the others while it is doubtful", async () => {
+    const order: string[] = [];
+    const linksOf = (path: string): string[] => {
+      if (path === "/") return ["/go/0", "/page/0"];
+      const [, kind, n = "0"] = path.split("/");
+      if (kind !== "page" || Number(n) >= 40) return [];
+      return [`/go/${Number(n) + 1}`, `/page/${Number(n) + 1}`];
+    };
+    const site: Downloader = {
+      async download({ url }): Promise<Download> {
+        const { pathname } = new URL(url);
+        order.push(pathname);
+        const isHop = pathname.startsWith("/go/");
+        const links = linksOf(pathname).map((to) => `<a href="${to}">x</a>`);
+        const body = Buffer.from(`<p>${wordsOf(order.length, 60)}</p>${links.join("")}`);
+        const headers = { "content-type": "text/html", ...(isHop && { location: "/" }) };
+        const status = isHop ? 302 : 200;
+        return { url, status, headers, body, bytes: body.length, latencyMs: 1 };
+      },
+    };
+    const options = { ...PLAIN, perHost: 1, seeds: "http://hops.example/", downloaders: [site] };
+    await crawl({ ...options, traps: true }).finished;
+    const hops = order.flatMap((path, at) => (path.startsWith("/go/") ? [at] : []));
+    const lastPage = order.lastIndexOf("/page/40");
+    // Six show what they are; none after them goes before a page.
+    expect(hops.filter((at) => at < lastPage)).toHaveLength(6);
+    // Twelve are enough to leave them.
+    expect(hops).toHaveLength(12);
+  });
 });
