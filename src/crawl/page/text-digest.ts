@@ -23,6 +23,8 @@ export interface TextDigest {
   similarity(): Similarity | undefined;
   /** Each once. */
   fours(): ReadonlySet<number>;
+  /** Words that are a number and not in the URL, each once. */
+  numbers(): ReadonlySet<number>;
 }
 
 export type Similarity = readonly [hi: number, lo: number];
@@ -33,6 +35,8 @@ const FOURS_MIN = 4;
 /** Stands for a word with a digit, and for a word of the URL. */
 const VARIES = 0x9e3779b9 | 0;
 const [ZERO, NINE] = [48, 57];
+/** At least two letters, of which one may part the digits. */
+const NUMBER = /^(?=..)\d*[.,]?\d+$/;
 const [SPACE, NO_BREAK_SPACE] = [32, 0xa0];
 const FNV_START = 0x811c9dc5 | 0;
 const FNV_PRIME = 0x01000193;
@@ -45,7 +49,7 @@ export function createTextDigest(url?: string): TextDigest {
   const isCompared = url !== undefined;
   const own = isCompared ? wordsOf(url) : NO_WORDS;
   const votes = new Int32Array(isCompared ? 64 : 0);
-  const fours = new Set<number>();
+  const [fours, numbers] = [new Set<number>(), new Set<number>()];
   let [third, second, first] = [0, 0, 0];
   let [a, b] = [0, FNV_START];
   let [maskedA, maskedB] = [0, FNV_START];
@@ -67,11 +71,9 @@ export function createTextDigest(url?: string): TextDigest {
   return {
     add(text) {
       let word = FNV_START;
-      let letters = 0;
-      let isNumber = false;
+      let [letters, isNumber] = [0, false];
       // Of a word's runs of letters and digits the one at hand, and whether all are the URL's.
-      let run = FNV_START;
-      let runs = 0;
+      let [run, runs] = [FNV_START, 0];
       let isOwn = own.size > 0;
       for (let at = 0; at <= text.length; at++) {
         const code = at < text.length ? text.charCodeAt(at) : SPACE;
@@ -98,6 +100,8 @@ export function createTextDigest(url?: string): TextDigest {
         const hash = mixed(word ^ letters);
         const shown = isOwn && runs > 0 ? VARIES : hash;
         end(hash, shown, isNumber ? VARIES : shown);
+        if (isNumber && shown === hash && isCompared && NUMBER.test(text.slice(at - letters, at)))
+          numbers.add(hash);
         word = run = FNV_START;
         letters = runs = 0;
         isNumber = false;
@@ -108,7 +112,7 @@ export function createTextDigest(url?: string): TextDigest {
     content: () => hashOf(a, b),
     masked: () => hashOf(maskedA, maskedB),
     similarity: () => (fours.size < FOURS_MIN ? undefined : similarityOf(votes)),
-    fours: () => fours,
+    ...{ fours: () => fours, numbers: () => numbers },
   };
 }
 

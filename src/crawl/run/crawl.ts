@@ -33,7 +33,7 @@ import { type CrawlEvents, Monitor } from "./crawl-monitor.ts";
 import type { CrawlOptions, CrawlSettings } from "./crawl-options.ts";
 import { isElsewhere, SharedFrontier } from "../shared/shared-frontier.ts";
 import { normalizeCrawl } from "./normalize-crawl.ts";
-import { prepareCrawl } from "./prepare-crawl.ts";
+import { prepareCrawl, type WatchedFamilies } from "./prepare-crawl.ts";
 import { withinScope } from "./crawl-scope.ts";
 import { startSlowly } from "./slow-start.ts";
 import type {
@@ -46,6 +46,7 @@ import { fileBeside, type LineFile, openLineFile } from "../files.ts";
 import { createPendingValidators, type PendingValidators } from "../http/pending-validators.ts";
 import { createValidators, type Validators } from "../http/conditional-requests.ts";
 import { createSitemapTimes, type SitemapTimes } from "../robots/sitemap-times.ts";
+import { createLastPlaces } from "../traps/last-places.ts";
 import { createTrapWatch } from "../traps/trap-watch.ts";
 import { createUrlBudgets, type UrlBudgets } from "../traps/url-budgets.ts";
 import { visit } from "./visit.ts";
@@ -318,7 +319,7 @@ class CrawlRun implements Crawl {
     });
   }
 
-  #watchFamilies(frontier: Frontier): Pick<VisitContext, "traps" | "budgets" | "isNew"> {
+  #watchFamilies(frontier: Frontier): WatchedFamilies {
     const { given } = this.#settings;
     const isNew = (url: string): boolean => frontier.record(url) === undefined;
     const { traps: wanted = false, maxPathUrls: paths = {}, maxQueryUrls: perQuery } = given;
@@ -334,7 +335,8 @@ class CrawlRun implements Crawl {
     };
     this.#monitor.traps =
       wanted === false ? undefined : createTrapWatch({ exceptRules, ruleOf, isKnown });
-    return { isNew, traps: this.#monitor.traps, budgets: this.#budgets };
+    const postpone = this.#monitor.traps && createLastPlaces(frontier);
+    return { isNew, postpone, traps: this.#monitor.traps, budgets: this.#budgets };
   }
 
   async #work(frontier: Frontier, context: VisitContext): Promise<void> {

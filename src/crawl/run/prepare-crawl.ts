@@ -34,6 +34,8 @@ import { openRobotsCacheFile, type RobotsCacheFile } from "../robots/robots-cach
 import { scopeOf } from "./crawl-scope.ts";
 import type { VisitContext, VisitLimits } from "./visit-context.ts";
 
+export type WatchedFamilies = Pick<VisitContext, "traps" | "budgets" | "isNew" | "postpone">;
+
 interface CrawlPreparation {
   readonly frontier: Frontier;
   /** What `frontier` is over one that is elsewhere. */
@@ -45,7 +47,7 @@ interface CrawlPreparation {
   readonly monitor: Monitor;
   readonly validators: VisitContext["validators"];
   readonly sitemapTimes: SitemapTimes;
-  readonly families: Pick<VisitContext, "traps" | "budgets" | "isNew">;
+  readonly families: WatchedFamilies;
   /** Visits are given up when it fires. */
   readonly signal: AbortSignal;
   readonly onNoDownloader: () => void;

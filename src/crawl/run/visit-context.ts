@@ -2,6 +2,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Lease, Outcome, RequestInput, RequestLike } from "../../index.ts";
 import type { SitemapTimes } from "../robots/sitemap-times.ts";
+import type { LastPlaces } from "../traps/last-places.ts";
 import type { TrapWatch } from "../traps/trap-watch.ts";
 import type { UrlBudgets } from "../traps/url-budgets.ts";
 import type { Cookies } from "../http/cookie-jar.ts";
@@ -72,6 +73,8 @@ export interface VisitContext {
   readonly sitemapTimes: VisitSitemapTimes;
   /** undefined: traps are not recognised. */
   readonly traps: TrapWatch | undefined;
+  /** Puts URLs behind all others; undefined: traps are not recognised. */
+  readonly postpone: LastPlaces | undefined;
   /** undefined: there are none but those of hosts. */
   readonly budgets: UrlBudgets | undefined;
   /** Whether a URL is unknown to the frontier; undefined: it cannot be told at once. */

@@ -54,7 +54,10 @@ export async function visit(given: VisitLease, context: VisitContext): Promise<V
   const isSitemap = lease.handler === SITEMAP_HANDLER;
   const room = context.room.share();
   try {
-    if (!isSitemap && lease.depth > 0 && isLeftAsTrap(lease, context)) return "other";
+    if (!isSitemap && lease.depth > 0) {
+      if (isLeftAsTrap(lease, context)) return "other";
+      if (isPostponed(lease, context)) return "back";
+    }
     const { gate } = context;
     if (gate !== undefined) {
       const asked = { url: lease.url, rule: lease.rule, isSitemap };
@@ -105,6 +108,17 @@ function isLeftAsTrap(lease: VisitLease, { traps, counters, patterns }: VisitCon
   }
   counters.trapped++;
   return true;
+}
+
+/** Whether others go first: visits of its kind have shown nothing, or only what others show as well. */
+function isPostponed(lease: VisitLease, { traps, postpone }: VisitContext): boolean {
+  if (lease.redirects > 0 || traps?.isDoubtful(lease.url) !== true) return false;
+  return postpone?.(lease.url, () => lease.release()) === true;
+}
+
+/** What a visit without a page shows of its kind. A page that is gone for now shows nothing. */
+function watchMissed(lease: VisitLease, { traps, isNew }: VisitContext, target?: string): void {
+  if (lease.depth > 0) traps?.missed(lease.url, target, isNew ?? (() => false));
 }
 
 function back(lease: VisitLease): VisitEnd {
@@ -268,7 +282,10 @@ async function finishByStatus(
     return redirect(lease, context, { answer, location, outcome, isKnownAnew });
   }
   if (RETRY_STATUSES.includes(status)) lease.retry({ reason: `status ${status}`, outcome });
-  else lease.fail(`status ${status}`, outcome);
+  else {
+    watchMissed(lease, context);
+    lease.fail(`status ${status}`, outcome);
+  }
   return "other";
 }
 
@@ -301,6 +318,7 @@ function redirect(lease: VisitLease, context: VisitContext, given: Redirecting):
   }
   const waitMs = retryAfterOf(answer, context);
   const { status } = answer;
+  if (target.href !== lease.url) watchMissed(lease, context, target.href);
   lease.redirect(target.href, {
     status,
     ...(isKnownAnew && isRedirectLoop(lease, target.href) ? { dedup: "record" as const } : {}),

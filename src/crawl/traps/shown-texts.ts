@@ -2,43 +2,112 @@
  * ShownTexts: which fours of words a site has shown so far.
  *
  *   slot = four, mixed with its host ─▶ SLOTS words of 32 bits, each the newest four that fell on it
+ *                                       beside each the page that showed it first, and on how many it was
+ *
+ *   copy   a page with most of what another one was the first to show, and not much besides but what is on many pages
  *
  *   I1  Of fixed size. A four that another one took the place of counts as new: an error in favour of the page.
  */
+import { distance, type Similarity } from "../page/text-digest.ts";
+
 export interface Novelty {
   /** Fours that no page of the host had shown. */
   readonly count: number;
-  /** Their share of the page. */
+  /** Their share of what is not on many pages. */
   readonly share: number;
   /** Some of them, always the same ones of the same text. */
   readonly marks: readonly number[];
+  /** The URL of the page that showed most of this one first. */
+  readonly copyOf: string | undefined;
 }
 
-/** 8 MiB, of which what was never written takes no memory. */
+/** 18 MiB, of which what was never written takes no memory. */
 const SLOTS = 1 << 21;
+const OWNERS = 1 << 16;
 const MARKS_MAX = 12;
 const FNV_START = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
+/** What is on so many pages is of the frame. */
+const FRAME_PAGES = 8;
+/** A page is told by so many fours of its own; a copy has such a share of them, and they are such a share of it. */
+const OWN_MIN = 6;
+const COPY_SHARE = 0.75;
+const OF_COPY_SHARE = 0.75;
+
+interface Owner {
+  readonly id: number;
+  readonly url: string;
+  /** Fours that are not of the frame. */
+  count: number;
+}
 
 export class ShownTexts {
   readonly #slots = new Int32Array(SLOTS);
+  readonly #ownerIds = new Int32Array(SLOTS);
+  readonly #pages = new Uint8Array(SLOTS);
+  readonly #owners: Owner[] = [];
+  #lastId = 0;
 
   /** What of these was new, and is known from now on. */
-  take(host: string, fours: ReadonlySet<number>): Novelty {
+  take(host: string, fours: ReadonlySet<number>, url = ""): Novelty {
     const salt = hashOf(host);
     const marks: number[] = [];
-    let count = 0;
+    const found = new Map<number, number>();
+    const id = ++this.#lastId;
+    let [count, inFrame] = [0, 0];
+    let [runOf, run] = [0, 0];
     for (const four of fours) {
       const mark = Math.imul(four ^ salt, FNV_PRIME) | 1;
       const slot = (mark >>> 1) & (SLOTS - 1);
-      if (this.#slots[slot] === mark) continue;
+      if (this.#slots[slot] === mark) {
+        const owner = this.#ownerIds[slot] as number;
+        if (this.#isOfFrame(slot, owner)) {
+          inFrame++;
+          continue;
+        }
+        if (owner !== runOf) {
+          if (run > 0) found.set(runOf, (found.get(runOf) ?? 0) + run);
+          [runOf, run] = [owner, 0];
+        }
+        run++;
+        continue;
+      }
       this.#slots[slot] = mark;
+      this.#ownerIds[slot] = id;
+      this.#pages[slot] = 1;
       count++;
       if (marks.length === MARKS_MAX && four >= (marks.at(-1) as number)) continue;
       marks.push(four);
       marks.sort((a, b) => a - b).splice(MARKS_MAX);
     }
-    return { count, share: fours.size === 0 ? 0 : count / fours.size, marks };
+    if (run > 0) found.set(runOf, (found.get(runOf) ?? 0) + run);
+    if (count >= OWN_MIN) this.#owners[id & (OWNERS - 1)] = { id, url, count };
+    const copyOf = this.#copied(found, fours.size - inFrame);
+    const size = fours.size - inFrame;
+    return { count, share: size === 0 ? 0 : count / size, marks, copyOf };
+  }
+
+  /** Counts a page with this four. */
+  #isOfFrame(slot: number, ownerId: number): boolean {
+    const pages = this.#pages[slot] as number;
+    if (pages >= FRAME_PAGES) return true;
+    this.#pages[slot] = pages + 1;
+    if (pages + 1 < FRAME_PAGES) return false;
+    const owner = this.#owners[ownerId & (OWNERS - 1)];
+    if (owner?.id === ownerId) owner.count--;
+    return true;
+  }
+
+  #copied(found: ReadonlyMap<number, number>, size: number): string | undefined {
+    let best: Owner | undefined;
+    let most = 0;
+    for (const [id, count] of found) {
+      if (count <= most || count < OWN_MIN || count < OF_COPY_SHARE * size) continue;
+      const owner = this.#owners[id & (OWNERS - 1)];
+      if (owner?.id !== id || count < COPY_SHARE * owner.count) continue;
+      [best, most] = [owner, count];
+    }
+    return best?.url;
   }
 }
 
@@ -46,4 +115,14 @@ function hashOf(text: string): number {
   let hash = FNV_START;
   for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), FNV_PRIME);
   return hash;
+}
+
+/** Two pages without enough text to compare show as little. */
+export function areAlike(
+  a: Similarity | undefined,
+  b: Similarity | undefined,
+  bits: number,
+): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  return distance(a, b) <= bits;
 }

@@ -21,48 +21,20 @@
  *
  * Crash: nothing here survives the process; the next one learns it anew.
  */
-import { distance, type Similarity, type TextDigest } from "../page/text-digest.ts";
+import type { Similarity } from "../page/text-digest.ts";
 import { BoundedMap } from "./bounded-map.ts";
-import { type Novelty, ShownTexts } from "./shown-texts.ts";
-import { shapeOf, type UrlShape, urlWithout, type Variable } from "./url-shape.ts";
+import { areAlike, type Novelty, ShownTexts } from "./shown-texts.ts";
+import type { TrapReport, TrapWatch, VisitedText } from "./trap-types.ts";
+import {
+  type NameSet,
+  shapeOf,
+  shapesOf,
+  type UrlShape,
+  urlWithout,
+  type Variable,
+} from "./url-shape.ts";
 
-/** A family of URLs that is left, and why. */
-export interface TrapReport {
-  /** The family: `#` stands for numbers, `*` and `**` for anything. A variable is its site and name. */
-  readonly shape: string;
-  /** What was seen: the same text under many URLs, a family that only leads on to itself, filters that multiply. */
-  readonly kind: "same-text" | "grows" | "filters";
-  /** A URL of it that was visited. */
-  readonly example: string;
-  /** Visits of it. */
-  readonly visits: number;
-  /** Those that gave nothing. */
-  readonly empty: number;
-  /** Links and pending URLs that were left. */
-  readonly left: number;
-  /** Whether it is left now; false: visits gave something again. */
-  readonly active: boolean;
-}
-
-export interface TrapWatch {
-  /** Whether a URL is left now. */
-  isLeft(url: string, rule?: string, isRedirected?: boolean): boolean;
-  /** The URL without a part that means nothing, where that one is to be visited in its place. */
-  plainOf(url: string): string | undefined;
-  /** A page was visited. */
-  visited(page: VisitedText): void;
-  /** Those that were recognised, the most left first; at most REPORT_MAX. */
-  report(): TrapReport[];
-}
-
-export interface VisitedText {
-  readonly url: string;
-  readonly digest: TextDigest;
-  /** Its links, resolved. */
-  readonly links: Iterable<string>;
-  /** Whether a URL is unknown to the frontier. */
-  readonly isNew: (url: string) => boolean;
-}
+export type { TrapReport, TrapWatch, VisitedText } from "./trap-types.ts";
 
 interface Evidence {
   readonly shape: string;
@@ -81,6 +53,8 @@ interface Evidence {
 }
 
 interface Family extends Evidence {
+  /** Visits that showed no words that the site had not shown. */
+  bare: number;
   /** The newest texts. */
   readonly texts: PageText[];
 }
@@ -99,6 +73,9 @@ const FAMILY_MAX = 2_000;
 const VARIABLE_MAX = 2_000;
 const GROUP_MAX = 50_000;
 const KEPT = 8;
+const HOSTS_MAX = 2_000;
+const SETS_MAX = 16;
+const NO_SETS: readonly NameSet[] = [];
 const REPORT_MAX = 20;
 const PROBE_FIRST = 50;
 const PROBE_MAX = 1_000;
@@ -114,8 +91,8 @@ const [ALIKE_BITS, HALF_ALIKE_BITS] = [14, 22];
 /** So many pages were the same without a variable: those that were not seen without it are taken to be. */
 const PLAIN_MIN = 6;
 const PARTS_MAX = 4;
-/** A page shows something where so many of its fours are new, and such a share of them. */
-const NOVEL_MIN = 6;
+/** A page shows something where so many of its fours are new, and such a share of them; in a long frame it takes more. */
+const [NOVEL_MIN, NOVEL_MANY] = [6, 10];
 const NOVEL_SHARE = 0.1;
 /** Fours of a text that is compared without the words of its URL. */
 const COMPARED_MIN = 12;
@@ -124,6 +101,10 @@ const MARKS_MIN = 4;
 const MARKS_SHARE = 0.75;
 /** Of a family with so many visits, the share of those that gave nothing tells whether a link to it is worth something. */
 const KNOWN_VISITS = 8;
+/** Of a family with so many visits, such a share that showed nothing makes it doubtful. */
+const [DOUBT_VISITS, DOUBT_SHARE] = [6, 0.5];
+/** A URL without a page, where there may be others with one. */
+const MISSING_SCORE = 0.5;
 /** Links that are looked at: of more a sample of this page is enough. */
 const LINKS_MAX = 500;
 
@@ -134,11 +115,16 @@ interface Tables {
   /** The page without a variable. */
   readonly groups: BoundedMap<string, PageText>;
   readonly shown: ShownTexts;
+  /** By host, names that came together. */
+  readonly setsOf: BoundedMap<string, readonly NameSet[]>;
+  readonly shapeOf: (url: string) => UrlShape | undefined;
   /** Masked texts of pages of traps. */
   readonly trapTexts: BoundedMap<string, true>;
   readonly isKnown: (url: string) => boolean;
   /** Whether there was a trap at all: before the first one no link is looked at. */
   hasTraps: boolean;
+  /** The same of what is doubtful. */
+  hasDoubts: boolean;
 }
 
 /** What the watch asks of the frontier. */
@@ -151,7 +137,10 @@ export interface TrapWatchOptions {
 
 export function createTrapWatch(options: TrapWatchOptions = {}): TrapWatch {
   const { exceptRules = [], ruleOf = () => undefined, isKnown = () => false } = options;
+  const setsOf = new BoundedMap<string, readonly NameSet[]>(HOSTS_MAX);
   const tables: Tables = {
+    setsOf,
+    shapeOf: shapesOf((host) => setsOf.get(host) ?? NO_SETS),
     families: new BoundedMap(FAMILY_MAX),
     variables: new BoundedMap(VARIABLE_MAX),
     groups: new BoundedMap(GROUP_MAX),
@@ -159,6 +148,7 @@ export function createTrapWatch(options: TrapWatchOptions = {}): TrapWatch {
     trapTexts: new BoundedMap(PROBE_MAX),
     isKnown,
     hasTraps: false,
+    hasDoubts: false,
   };
   const probes = new BoundedMap<string, true>(PROBE_MAX);
   const except = new Set(exceptRules);
@@ -173,7 +163,7 @@ export function createTrapWatch(options: TrapWatchOptions = {}): TrapWatch {
   };
   return {
     isLeft(url, rule, isRedirected = false) {
-      const shape = tables.hasTraps ? shapeOf(url) : undefined;
+      const shape = tables.hasTraps ? tables.shapeOf(url) : undefined;
       const trap = shape === undefined ? undefined : trapOf(tables, shape, url, isRedirected);
       return trap !== undefined && !isExcepted(url, rule) && !isProbe(trap, url);
     },
@@ -187,22 +177,15 @@ export function createTrapWatch(options: TrapWatchOptions = {}): TrapWatch {
       }
       return plain;
     },
+    isDoubtful(url) {
+      if (!tables.hasDoubts) return false;
+      const shape = tables.shapeOf(url);
+      return shape !== undefined && isDoubtful(tables, shape) && !isExcepted(url);
+    },
+    missed: (url, target, isNew) => learnMiss(tables, { url, target, isNew }),
     visited(page) {
-      const shape = shapeOf(page.url);
-      if (shape === undefined) return;
       probes.delete(page.url);
-      const { url, digest } = page;
-      const novelty = tables.shown.take(shape.host, digest.fours());
-      const { marks } = novelty;
-      const similarity = digest.similarity();
-      const text = { url, content: digest.content(), masked: digest.masked(), similarity, marks };
-      const isAgain = tables.groups.get(shape.self)?.url === url;
-      const shown = { fours: digest.fours(), isNovel: isNovel(novelty) };
-      const visit: Visit = { shape, text, isAgain, ...shown };
-      const fresh = freshLinks(tables, page);
-      for (const variable of shape.variables) learnVariable(tables, variable, visit);
-      remember(tables.groups, shape.self, visit);
-      for (const name of shape.families) learnFamily(tables, name, { ...visit, fresh });
+      learn(tables, page);
     },
     report() {
       const { variables, families } = tables;
@@ -211,6 +194,49 @@ export function createTrapWatch(options: TrapWatchOptions = {}): TrapWatch {
       return all.slice(0, REPORT_MAX).map(reportOf);
     },
   };
+}
+
+/** What a visit shows of all families that it is of. */
+function learn(tables: Tables, page: VisitedText): void {
+  const shape = tables.shapeOf(page.url);
+  if (shape === undefined) return;
+  const { url, digest } = page;
+  const novelty = tables.shown.take(shape.host, digest.fours(), url);
+  const numbers = tables.shown.take(`${shape.host} numbers`, digest.numbers()).count;
+  const { marks, copyOf } = novelty;
+  addSet(tables, shape);
+  const similarity = digest.similarity();
+  const text = { url, content: digest.content(), masked: digest.masked(), similarity, marks };
+  const isAgain = tables.groups.get(shape.self)?.url === url;
+  const fours = digest.fours();
+  const isNew = isNovel(novelty, fours.size) || isNovel({ count: numbers, share: 1 }, fours.size);
+  const original = copyOf === undefined || copyOf === url ? undefined : copyOf;
+  const visit: Visit = { shape, text, isAgain, fours, isNovel: isNew, copyOf: original };
+  const fresh = freshLinks(tables, page);
+  for (const variable of shape.variables) learnVariable(tables, variable, visit);
+  remember(tables.groups, shape.self, visit);
+  const isFirst = !isNew && original !== undefined && isPlainer(shape, url, original);
+  // The page was visited by a longer URL before: that visit was the one too many.
+  if (isFirst) debit(tables, shape, original);
+  const judged = { ...visit, fresh, isOriginal: isFirst };
+  for (const name of shape.families) learnFamily(tables, name, judged);
+}
+
+interface Miss {
+  readonly url: string;
+  readonly target: string | undefined;
+  readonly isNew: VisitedText["isNew"];
+}
+
+/** The same of a visit without a page. */
+function learnMiss(tables: Tables, { url, target, isNew }: Miss): void {
+  const shape = tables.shapeOf(url);
+  if (shape === undefined) return;
+  const to = target === undefined || !isNew(target) ? undefined : tables.shapeOf(target);
+  const isTrap = to !== undefined && trapOf(tables, to, url, true) !== undefined;
+  const fresh = to === undefined || isTrap ? [] : [to];
+  for (const name of shape.families)
+    learnMissed(tables, name, { url, fresh, isNothing: target === undefined });
 }
 
 function reportOf(evidence: Evidence): TrapReport {
@@ -228,7 +254,7 @@ function trapOf(
   for (const variable of shape.variables) {
     const evidence = tables.variables.get(variable.name);
     if (evidence?.isActive !== true) continue;
-    const page = tables.groups.get(variable.rest);
+    const page = variable.isGuess === true ? undefined : tables.groups.get(variable.rest);
     if (page !== undefined && page.url !== url) return evidence;
     const without = isRedirected ? undefined : urlWithout(url, variable);
     if (without !== undefined && without !== url && tables.isKnown(without)) return evidence;
@@ -245,18 +271,49 @@ interface Visit {
   readonly isNovel: boolean;
   /** Whether the same URL was visited before. */
   readonly isAgain: boolean;
+  /** The page that had shown most of it. */
+  readonly copyOf: string | undefined;
 }
 
-function isNovel({ count, share }: Novelty): boolean {
-  return count >= NOVEL_MIN && share >= NOVEL_SHARE;
+function isNovel({ count, share }: Pick<Novelty, "count" | "share">, size: number): boolean {
+  const isMany = count >= NOVEL_MANY || count >= NOVEL_SHARE * size;
+  return count >= NOVEL_MIN && share >= NOVEL_SHARE && isMany;
+}
+
+/** Keeps the names of a query, to be looked for in longer ones. */
+function addSet({ setsOf }: Tables, { host, names }: UrlShape): void {
+  if (names.length < 2) return;
+  const known = setsOf.get(host) ?? NO_SETS;
+  const isKnown = known.some((set) => set.join("&") === names.join("&"));
+  if (!isKnown && known.length < SETS_MAX) setsOf.set(host, [...known, names]);
+}
+
+/** Whether a URL has fewer parts than another one. */
+function isPlainer(shape: UrlShape, url: string, other: string): boolean {
+  const names = shapeOf(other)?.names.length ?? 0;
+  if (shape.names.length !== names) return shape.names.length < names;
+  return url.split(/[/;]/).length < other.split(/[/;]/).length;
+}
+
+/** Counts a visit as one that gave nothing, after all. */
+function debit(tables: Tables, shape: UrlShape, url: string): void {
+  const { families } = tables;
+  for (const name of shapeOf(url)?.families ?? []) {
+    const family = shape.families.includes(name) ? undefined : families.get(name);
+    if (family === undefined || family.isActive) continue;
+    family.score = Math.min(family.score + 1, FAMILY_SCORE - 1);
+    family.empty++;
+    family.bare++;
+    if (isBare(family)) tables.hasDoubts = true;
+  }
 }
 
 /** A URL without one more part that means nothing. */
-function plainer({ variables, hasTraps }: Tables, url: string) {
+function plainer({ variables, hasTraps, shapeOf }: Tables, url: string) {
   if (!hasTraps) return undefined;
   for (const variable of shapeOf(url)?.variables ?? []) {
     const evidence = variables.get(variable.name);
-    if (evidence?.isActive !== true || evidence.plain < PLAIN_MIN) continue;
+    if (evidence?.isActive !== true || evidence.plain < PLAIN_MIN || variable.isGuess) continue;
     const plain = urlWithout(url, variable);
     if (plain !== undefined) return { evidence, plain };
   }
@@ -270,11 +327,26 @@ function freshLinks(tables: Tables, { links, isNew }: VisitedText): UrlShape[] {
   for (const link of links) {
     if (count++ >= LINKS_MAX) break;
     if (!isNew(link)) continue;
-    const linked = shapeOf(link);
+    const linked = tables.shapeOf(link);
     if (linked !== undefined && trapOf(tables, linked, link, false) === undefined)
       fresh.push(linked);
   }
   return fresh;
+}
+
+/** Whether visits of its kind have hardly shown any text, or hardly any but that of other pages. */
+function isDoubtful({ families, variables }: Tables, shape: UrlShape): boolean {
+  for (const { name, isGuess } of shape.variables)
+    if (isGuess !== true && (variables.get(name)?.score ?? 0) >= VARIABLE_SCORE / 2) return true;
+  return shape.families.some((name) => isBare(families.get(name)));
+}
+
+function isBare(family: Family | undefined): boolean {
+  return (
+    family !== undefined &&
+    family.visits >= DOUBT_VISITS &&
+    family.bare >= DOUBT_SHARE * family.visits
+  );
 }
 
 /** Whether other visits of its kind gave mostly nothing. */
@@ -294,9 +366,10 @@ function learnVariable(tables: Tables, given: Variable, visit: Visit): void {
   const { name, rest } = given;
   const before = groups.get(rest);
   if (before === undefined || before.url === visit.text.url) {
-    remember(groups, rest, visit);
+    if (given.isGuess !== true) remember(groups, rest, visit);
     return;
   }
+  if (given.isGuess === true && before.url !== urlWithout(visit.text.url, given)) return;
   const variable = variables.get(name) ?? evidenceOf(name, "same-text", visit.text.url);
   variables.set(name, variable);
   const isSame = isSameText(before, visit);
@@ -305,6 +378,7 @@ function learnVariable(tables: Tables, given: Variable, visit: Visit): void {
   else if (before.url === urlWithout(visit.text.url, given)) variable.plain++;
   judge(variable, !isSame, { most: VARIABLE_SCORE, undone: VARIABLE_SCORE });
   if (variable.isActive) tables.hasTraps = true;
+  if (variable.score >= VARIABLE_SCORE / 2) tables.hasDoubts = true;
 }
 
 /** Another visit of the same text shows nothing first: what the one before had shown is kept. */
@@ -327,28 +401,25 @@ function isSameText(before: PageText, { text, fours, isNovel }: Visit): boolean 
 
 interface JudgedVisit extends Visit {
   readonly fresh: readonly UrlShape[];
+  /** Whether a longer URL had shown the page. */
+  readonly isOriginal: boolean;
 }
 
 function learnFamily(tables: Tables, name: string, visit: JudgedVisit): void {
-  const { families } = tables;
   const { text, fresh, isNovel } = visit;
-  const family: Family = families.get(name) ?? {
-    ...evidenceOf(name, "grows", text.url),
-    texts: [],
-  };
-  families.set(name, family);
+  const family = familyOf(tables, name, text.url);
+  if (!isNovel && !visit.isAgain && !visit.isOriginal) family.bare++;
   const inside = fresh.filter((shape) => shape.families.includes(name));
   const leadsOn = inside.length > 0;
-  const leadsOut =
-    inside.length < fresh.length &&
-    fresh.some((shape) => !shape.families.includes(name) && !isPoor(tables, shape));
+  const leadsOut = inside.length < fresh.length && isOutside(tables, name, fresh);
   const others = family.texts.filter(({ url }) => url !== text.url);
   const isSame = others.some(({ masked }) => masked === text.masked);
   if (family.texts.push(text) > KEPT) family.texts.shift();
   const isMixed = visit.shape.isMixed || name.endsWith("**") || name.endsWith("*‥*");
   const isKnown =
     isMixed || others.some(({ similarity }) => areAlike(similarity, text.similarity, ALIKE_BITS));
-  const isEmpty = !isNovel && !leadsOut && !visit.isAgain && (isSame || (leadsOn && isKnown));
+  const showsNothing = isSame || visit.copyOf !== undefined || (leadsOn && isKnown);
+  const isEmpty = !isNovel && !leadsOut && !visit.isAgain && !visit.isOriginal && showsNothing;
   const isOfTrap = isEmptyText(visit) && tables.trapTexts.get(text.masked) === true;
   // The first page has none to be compared with, and one without new links does not show whether the family ends.
   if (!isOfTrap && (family.visits === 0 || (!isEmpty && !leadsOut && !isNovel))) {
@@ -360,6 +431,39 @@ function learnFamily(tables: Tables, name: string, visit: JudgedVisit): void {
   judge(family, !isEmpty, { most: FAMILY_SCORE, undone: RICH_SCORE, weight });
   if (family.isActive) tables.hasTraps = true;
   if (isEmpty && family.isActive && isEmptyText(visit)) tables.trapTexts.set(text.masked, true);
+  if (isBare(family)) tables.hasDoubts = true;
+}
+
+function familyOf({ families }: Tables, name: string, url: string): Family {
+  const family = families.get(name) ?? { ...evidenceOf(name, "grows", url), texts: [], bare: 0 };
+  families.set(name, family);
+  return family;
+}
+
+/** Whether a new URL is of no family that is known to be worth nothing. */
+function isOutside(tables: Tables, name: string, fresh: readonly UrlShape[]): boolean {
+  return fresh.some(
+    (shape) =>
+      !shape.families.includes(name) && !isPoor(tables, shape) && !isDoubtful(tables, shape),
+  );
+}
+
+interface Missed {
+  readonly url: string;
+  readonly fresh: readonly UrlShape[];
+  /** Whether it led to no URL at all. */
+  readonly isNothing: boolean;
+}
+
+function learnMissed(tables: Tables, name: string, { url, fresh, isNothing }: Missed): void {
+  const family = familyOf(tables, name, url);
+  family.bare++;
+  const weight = isNothing ? MISSING_SCORE : 1;
+  const gives = isOutside(tables, name, fresh);
+  if (!gives && !isNothing) family.kind = "grows";
+  judge(family, gives, { most: FAMILY_SCORE, undone: RICH_SCORE, weight });
+  if (family.isActive) tables.hasTraps = true;
+  if (isBare(family)) tables.hasDoubts = true;
 }
 
 /** Whether there is text enough to tell one page from another, and nothing new in it. */
@@ -393,10 +497,4 @@ function judge(
   if (evidence.score >= most) evidence.isActive = evidence.wasActive = true;
   else if (evidence.score < most / 2) evidence.isActive = false;
   if (gaveSomething) evidence.probeAt = evidence.left + PROBE_FIRST;
-}
-
-/** Two pages without enough text to compare show as little. */
-function areAlike(a: Similarity | undefined, b: Similarity | undefined, bits: number): boolean {
-  if (a === undefined || b === undefined) return a === b;
-  return distance(a, b) <= bits;
 }

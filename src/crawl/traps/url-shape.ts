@@ -7,12 +7,13 @@
  *
  *   https://a.example/shop/red-42/7;v=1?size=9&color=red
  *
- *   families    /shop/red-#/#;v?color&size   what differs in numbers or in values of its query
+ *   families    /shop/red-#/#;v?color&size   what differs in numbers or in values of its query; ~ is a token of letters and digits
  *               /shop/red-#/#;v?             the same path with any query
  *               /shop/red-#/*                the same folder
  *               /shop/**                     the same first folder, where there are more; /shop/*‥* where a folder occurs twice
- *   variables   42, 7, ;v, color, size: each a part that could mean nothing, and the URL without it; /shop/ and /red-#/: a folder that
- *               could be a mirror of what is there without it
+ *               /shop/red-*              the same folder and the same first word of a name of several
+ *   variables   42, 7, ;v, color, size: each a part that could mean nothing, and the URL without it; color and size together; /shop/ and
+ *               /red-#/: a folder that could be a mirror of what is there without it, by its name and by its place; capitals, double slashes
  *
  *   I1  Total, and linear in the URL. At most VARIABLES_MAX variables.
  */
@@ -22,14 +23,18 @@ export interface Variable {
   readonly name: string;
   /** The URL, whatever the value of this part. */
   readonly rest: string;
-  /** The entry of the query, or the place of the folder, without which there is a URL as well. */
-  readonly part?: string | number;
+  /** What there is a URL without as well: an entry of the query, several of them, or the folder at a place; or the path spelled otherwise. */
+  readonly part?: string | number | readonly string[] | { readonly path: string };
+  /** Whether only a URL that is known may take its place. */
+  readonly isGuess?: boolean;
 }
 
 export interface UrlShape {
   readonly host: string;
   /** From the narrowest to the widest. */
   readonly families: readonly string[];
+  /** Names of its query, each once, in order. */
+  readonly names: NameSet;
   /** The URL as `rest` of another one has it, of which a variable of its query is missing here. */
   readonly self: string;
   readonly variables: readonly Variable[];
@@ -37,8 +42,10 @@ export interface UrlShape {
   readonly isMixed: boolean;
 }
 
-const VARIABLES_MAX = 12;
+const NO_SETS: readonly NameSet[] = [];
+const VARIABLES_MAX = 16;
 const NUMBERS_MAX = 4;
+const SETS_MAX = 3;
 /** Folders from the first one that could be a mirror. */
 const FOLDERS_MAX = 2;
 const URL_LETTERS_MAX = 2_048;
@@ -47,8 +54,14 @@ const MIXED = /[,+|]|%2[bc]|%7c/i;
 /** Letters and digits in a row with a digit among them. */
 const NUMBERS = /[\p{L}\p{N}]*\p{N}[\p{L}\p{N}]*/gu;
 
-/** undefined: no URL of the web, or one that is too long to be looked at. */
-export function shapeOf(url: string): UrlShape | undefined {
+/** Names of a query that came together. */
+export type NameSet = readonly string[];
+
+/** undefined: no URL of the web, or one that is too long to be looked at. `sets`: those that could mean nothing together. */
+export function shapeOf(
+  url: string,
+  sets: (host: string) => readonly NameSet[] = () => NO_SETS,
+): UrlShape | undefined {
   if (url.length > URL_LETTERS_MAX || !URL.canParse(url)) return undefined;
   const { host, pathname, searchParams } = new URL(url);
   const entries: Entry[] = [...searchParams];
@@ -56,13 +69,15 @@ export function shapeOf(url: string): UrlShape | undefined {
     .split("/")
     .slice(1)
     .map((segment) => withoutParameters(segment, entries));
-  const plain = segments.map((segment) => segment.replace(NUMBERS, "#"));
+  const plain = segments.map((segment) => segment.replace(NUMBERS, kindOf));
   const names = [...new Set(entries.map(([name]) => name))].sort();
   const query = names.length === 0 ? "" : `?${names.join("&")}`;
   const path = `${host}/${plain.join("/")}`;
   const folders = plain.slice(0, -1);
   const families = [path + query];
   if (names.length > 0) families.push(`${path}?`);
+  const first = /^([^-_]+[-_])[^-_]/.exec(plain.at(-1) ?? "")?.[1];
+  if (first !== undefined) families.push(`${host}/${[...folders, first].join("/")}*`);
   if (plain.length > 1) families.push(`${host}/${folders.join("/")}/*`);
   if (plain.length > 2) {
     const named = segments.slice(0, -1).filter((segment, at) => segment === folders[at]);
@@ -70,29 +85,66 @@ export function shapeOf(url: string): UrlShape | undefined {
     families.push(`${host}/${plain[0]}/${isRepeated ? "*‥*" : "**"}`);
   }
   const sorted = entries.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
-  const parts: Parts = { host, segments, plain, sorted };
+  const parts: Parts = { host, segments, plain, sorted, sets: setsIn(names, sets(host)) };
   const isMixed = entries.length > 1 || MIXED.test(url);
-  return { host, families, isMixed, self: urlOf(parts, segments), variables: variablesOf(parts) };
+  const self = urlOf(parts, segments);
+  return { host, families, names, isMixed, self, variables: variablesOf(parts) };
+}
+
+/** A link is looked at several times in a row. */
+export function shapesOf(
+  sets: (host: string) => readonly NameSet[],
+): (url: string) => UrlShape | undefined {
+  let [last, shape]: [string | undefined, UrlShape | undefined] = [undefined, undefined];
+  return (url) => {
+    if (url !== last) [last, shape] = [url, shapeOf(url, sets)];
+    return shape;
+  };
+}
+
+/** A number, a word with a number behind it, or a token of both. */
+function kindOf(part: string): string {
+  const word = /^(\D*)\d+$/.exec(part)?.[1];
+  return word === undefined ? "~" : `${word}#`;
+}
+
+/** Sets of which a query has all names: its own, and those that are known. */
+function setsIn(names: NameSet, sets: readonly NameSet[]): NameSet[] {
+  if (names.length < 2) return [];
+  const within = sets.filter(
+    (set) => set.length < names.length && set.every((name) => names.includes(name)),
+  );
+  return [names, ...within.slice(0, SETS_MAX)];
 }
 
 /** The URL without a part; undefined where there is no such URL. */
 export function urlWithout(url: string, { part }: Variable): string | undefined {
   if (part === undefined) return undefined;
   const at = new URL(url);
-  const segments = at.pathname.split("/");
-  if (typeof part === "number") segments.splice(part + 1, 1);
-  else if (part.startsWith(";"))
-    for (const [n, segment] of segments.entries())
-      segments[n] = segment
-        .split(";")
-        .filter((parameter, first) => first === 0 || nameOf(parameter) !== part)
-        .join(";");
-  else {
-    const entries = at.search.slice(1).split("&");
-    at.search = entries.filter((entry) => !new URLSearchParams(entry).has(part)).join("&");
-  }
-  at.pathname = segments.join("/");
+  if (typeof part === "number") {
+    const segments = at.pathname.split("/");
+    segments.splice(part + 1, 1);
+    at.pathname = segments.join("/");
+  } else if (typeof part === "string") remove(at, part);
+  else if ("path" in part) at.pathname = part.path;
+  else for (const name of part) remove(at, name);
   return at.href;
+}
+
+/** Takes the entries of a name out of a query, or out of the parameters of its path. */
+function remove(at: URL, name: string): void {
+  if (!name.startsWith(";")) {
+    const entries = at.search.slice(1).split("&");
+    at.search = entries.filter((entry) => !new URLSearchParams(entry).has(name)).join("&");
+    return;
+  }
+  const segments = at.pathname.split("/").map((segment) =>
+    segment
+      .split(";")
+      .filter((parameter, first) => first === 0 || nameOf(parameter) !== name)
+      .join(";"),
+  );
+  at.pathname = segments.join("/");
 }
 
 type Entry = [name: string, value: string];
@@ -102,6 +154,7 @@ interface Parts {
   readonly segments: readonly string[];
   readonly plain: readonly string[];
   readonly sorted: readonly Entry[];
+  readonly sets: readonly NameSet[];
 }
 
 /** A segment without what follows its first semicolon; that goes to the entries of the query, by names that begin with one. */
@@ -117,8 +170,12 @@ function nameOf(parameter: string): string {
   return `;${parameter.slice(0, Math.max(parameter.indexOf("="), 0))}`;
 }
 
-function urlOf({ host, sorted }: Parts, segments: readonly string[], without?: string): string {
-  const entries = sorted.filter(([name]) => name !== without);
+function urlOf(
+  { host, sorted }: Parts,
+  segments: readonly string[],
+  without: NameSet = [],
+): string {
+  const entries = sorted.filter(([name]) => !without.includes(name));
   const query = entries.map(([name, value]) => `${name}=${value}`);
   return `${host}/${segments.join("/")}?${query.join("&")}`;
 }
@@ -127,11 +184,22 @@ function variablesOf(parts: Parts): Variable[] {
   const { host, segments, plain, sorted } = parts;
   const variables: Variable[] = [];
   for (const name of new Set(sorted.map(([each]) => each)))
-    variables.push({ name: `${host}?${name}`, rest: urlOf(parts, segments, name), part: name });
+    variables.push({ name: `${host}?${name}`, rest: urlOf(parts, segments, [name]), part: name });
+  for (const set of parts.sets)
+    variables.push({
+      ...{ name: `${host}?${set.join("&")}`, rest: urlOf(parts, segments, set), part: set },
+    });
+  spellingsOf(parts, variables);
   for (let at = 0; at < Math.min(FOLDERS_MAX, segments.length - 1); at++) {
     const rest = [...segments.slice(0, at), ...segments.slice(at + 1)];
     const name = `${host}/${[...plain.slice(0, at), `{${plain[at]}}`].join("/")}/…`;
     variables.push({ name, rest: urlOf(parts, rest), part: at });
+    variables.push({
+      name: `${host}/{${at}}/…`,
+      rest: urlOf(parts, rest),
+      part: at,
+      isGuess: true,
+    });
   }
   let numbers = 0;
   for (const [at, segment] of segments.entries()) {
@@ -144,4 +212,21 @@ function variablesOf(parts: Parts): Variable[] {
     }
   }
   return variables.slice(0, VARIABLES_MAX);
+}
+
+/** The path in small letters, and with single slashes. */
+function spellingsOf(parts: Parts, variables: Variable[]): void {
+  const { host, segments } = parts;
+  const path = `/${segments.join("/")}`;
+  const small = path.toLowerCase();
+  const single = path.replace(/\/{2,}/g, "/");
+  for (const [name, other] of [
+    [`${host}/{A-Z}`, small],
+    [`${host}/{//}`, single],
+  ] as const)
+    if (other !== path)
+      variables.push({
+        ...{ name, rest: urlOf(parts, other.slice(1).split("/")) },
+        ...{ part: { path: other }, isGuess: true },
+      });
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { openTrapSite } from "../../../../bench/cases/crawl/trap-webs.ts";
 import { openMixedSite } from "../../../../bench/cases/crawl/trap-shapes/site.ts";
+import { createRandom } from "../../../../src/base/random.ts";
 import type { Download, Downloader } from "../../../../src/crawl/module-registry.ts";
 import { createTextDigest } from "../../../../src/crawl/page/text-digest.ts";
 import { crawl } from "../../../../src/crawl/run/crawl.ts";
@@ -29,14 +30,30 @@ describe("the shape of a URL", () => {
       "a.example/shop/**",
     ]);
     expect(isMixed).toBe(true);
+    const withoutShop = "a.example/red-42/7?color=red&size=9";
+    const withoutRed = "a.example/shop/7?color=red&size=9";
     expect(variables).toEqual([
       { name: "a.example?color", rest: "a.example/shop/red-42/7?size=9", part: "color" },
       { name: "a.example?size", rest: "a.example/shop/red-42/7?color=red", part: "size" },
-      { name: "a.example/{shop}/…", rest: "a.example/red-42/7?color=red&size=9", part: 0 },
-      { name: "a.example/shop/{red-#}/…", rest: "a.example/shop/7?color=red&size=9", part: 1 },
+      { name: "a.example?color&size", rest: "a.example/shop/red-42/7?", part: ["color", "size"] },
+      { name: "a.example/{shop}/…", rest: withoutShop, part: 0 },
+      { name: "a.example/{0}/…", rest: withoutShop, part: 0, isGuess: true },
+      { name: "a.example/shop/{red-#}/…", rest: withoutRed, part: 1 },
+      { name: "a.example/{1}/…", rest: withoutRed, part: 1, isGuess: true },
       { name: "a.example/shop/red-{#}", rest: "a.example/shop/red-#/7?color=red&size=9" },
       { name: "a.example/shop/red-#/{#}", rest: "a.example/shop/red-42/#?color=red&size=9" },
     ]);
+  });
+
+  it("is that of other spellings, and of names in its query that others have alone", () => {
+    const sets = () => [["a", "b"]];
+    const { variables = [] } = shapeOf("https://a.example//News//X?c=3&b=2&a=1", sets) ?? {};
+    const named = (name: string) => variables.find((each) => each.name === `a.example${name}`);
+    expect(named("/{A-Z}")?.part).toEqual({ path: "//news//x" });
+    expect(named("/{//}")?.part).toEqual({ path: "/News/X" });
+    expect(named("?a&b")?.rest).toBe("a.example//News//X?c=3");
+    expect(named("?a&b&c")?.rest).toBe("a.example//News//X?");
+    expect(shapeOf("https://a.example/x/offer-abc-def")?.families).toContain("a.example/x/offer-*");
   });
 
   it("without one of its parts is another URL, or none", () => {
@@ -55,7 +72,7 @@ describe("the shape of a URL", () => {
     for (const url of ["", "x", "http://", `http://a.example/${"x".repeat(1e6)}`])
       expect(shapeOf(url)).toBeUndefined();
     const many = Array.from({ length: 200 }, (_, n) => `p${n}=${n}`).join("&");
-    expect(shapeOf(`http://a.example/1/2/3?${many}`)?.variables).toHaveLength(12);
+    expect(shapeOf(`http://a.example/1/2/3?${many}`)?.variables).toHaveLength(16);
   });
 });
 
@@ -116,8 +133,10 @@ describe("a site without traps", () => {
 
   it("keeps articles that only lead on to each other, and pages that share their frame", async () => {
     const frame = "home news about contact imprint privacy search archive ".repeat(2);
-    const textOf = (n: number): string =>
-      Array.from({ length: 60 }, (_, at) => `w${(n * 7_919 + at * 104_729) % 9_973}x`).join(" ");
+    const textOf = (n: number): string => {
+      const random = createRandom(n);
+      return Array.from({ length: 60 }, () => `w${random.below(9_973)}x`).join(" ");
+    };
     const site: Downloader = {
       async download({ url }): Promise<Download> {
         const n = Number(/post\/(\d+)/.exec(url)?.[1] ?? 0);
@@ -216,5 +235,113 @@ describe("a family that was taken for a trap", () => {
       watch.visited(pageOf(`http://${name}.example/${name}?${name}=1&b=2`, name, []));
     }
     expect(watch.report()).toEqual([]);
+  });
+});
+
+describe("a family of a site", () => {
+  const wordsOf = (name: number, count: number): string => {
+    const random = createRandom(name);
+    const word = (): string =>
+      Array.from({ length: 6 }, () => random.below(16))
+        .map(letter)
+        .join("");
+    return Array.from({ length: count }, word).join(" ");
+  };
+  const letter = (n: number): string => String.fromCharCode(97 + n);
+
+  it("is left where its pages are copies, and kept where they are what others copied", () => {
+    const traps = createTrapWatch();
+    for (let n = 0; n < 40; n++) {
+      const text = wordsOf(n, 60);
+      const name = wordsOf(1_000 + n, 1);
+      // The copies are visited first.
+      traps.visited(pageOf(`http://a.example/print.php?url=x-${name}`, `print ${text}`, []));
+      traps.visited(pageOf(`http://a.example/news/${name}`, text, []));
+    }
+    expect(traps.isLeft("http://a.example/news/another")).toBe(false);
+    for (let n = 0; n < 40; n++)
+      traps.visited(pageOf(`http://a.example/print.php?url=y-${n}`, wordsOf(n, 60), []));
+    expect(traps.isLeft("http://a.example/print.php?url=another")).toBe(true);
+  });
+
+  it("is kept where its pages hold numbers of their own in the same words", () => {
+    const traps = createTrapWatch();
+    const rows = (n: number): string =>
+      Array.from({ length: 12 }, (_, at) => `row ${(n * 7_919 + at * 104_729) % 10_007}`).join(" ");
+    for (let n = 0; n < 60; n++) {
+      const next = `http://a.example/data/place/${n + 1}`;
+      traps.visited(pageOf(`http://a.example/data/place/${n}`, `heads of all ${rows(n)}`, [next]));
+    }
+    expect(traps.isLeft("http://a.example/data/place/99")).toBe(false);
+  });
+
+  it("is left for names in its query that mean nothing together", () => {
+    const traps = createTrapWatch({ isKnown: () => true });
+    for (let n = 0; n < 20; n++) {
+      const page = `http://a.example/page-${letter(n)}`;
+      traps.visited(pageOf(page, wordsOf(n, 60), []));
+      traps.visited(pageOf(`${page}?from=${n}&medium=${n + 7}`, wordsOf(n, 60), []));
+    }
+    expect(traps.isLeft("http://a.example/page-z?from=99&medium=98")).toBe(true);
+    expect(traps.plainOf("http://a.example/page-z?from=99&medium=98")).toBe(
+      "http://a.example/page-z",
+    );
+    expect(traps.isLeft("http://a.example/page-z?to=99")).toBe(false);
+  });
+
+  it("is doubtful where it shows no words of its own, and left where its redirects lead nowhere new", () => {
+    const traps = createTrapWatch();
+    const isNew = (url: string): boolean => url.endsWith("/new");
+    for (let n = 0; n < 6; n++)
+      traps.missed(`http://a.example/go/${n}`, "http://a.example/", isNew);
+    expect(traps.isDoubtful("http://a.example/go/9")).toBe(true);
+    expect(traps.isDoubtful("http://a.example/news/9")).toBe(false);
+    expect(traps.isLeft("http://a.example/go/9")).toBe(false);
+    for (let n = 0; n < 6; n++)
+      traps.missed(`http://a.example/go/${n}`, "http://a.example/", isNew);
+    expect(traps.isLeft("http://a.example/go/9")).toBe(true);
+    for (let n = 0; n < 2; n++)
+      traps.missed(`http://a.example/go/${n}`, "http://a.example/new", isNew);
+    expect(traps.isLeft("http://a.example/go/9")).toBe(false);
+  });
+
+  it("is left later where its pages are missing: some may be there", () => {
+    const traps = createTrapWatch();
+    const miss = (n: number): void =>
+      traps.missed(`http://a.example/gone/${n}`, undefined, () => true);
+    for (let n = 0; n < 23; n++) miss(n);
+    expect(traps.isLeft("http://a.example/gone/x")).toBe(false);
+    miss(24);
+    expect(traps.isLeft("http://a.example/gone/x")).toBe(true);
+  });
+
+  it("is visited behind the others while it is doubtful", async () => {
+    const order: string[] = [];
+    const linksOf = (path: string): string[] => {
+      if (path === "/") return ["/go/0", "/page/0"];
+      const [, kind, n = "0"] = path.split("/");
+      if (kind !== "page" || Number(n) >= 40) return [];
+      return [`/go/${Number(n) + 1}`, `/page/${Number(n) + 1}`];
+    };
+    const site: Downloader = {
+      async download({ url }): Promise<Download> {
+        const { pathname } = new URL(url);
+        order.push(pathname);
+        const isHop = pathname.startsWith("/go/");
+        const links = linksOf(pathname).map((to) => `<a href="${to}">x</a>`);
+        const body = Buffer.from(`<p>${wordsOf(order.length, 60)}</p>${links.join("")}`);
+        const headers = { "content-type": "text/html", ...(isHop && { location: "/" }) };
+        const status = isHop ? 302 : 200;
+        return { url, status, headers, body, bytes: body.length, latencyMs: 1 };
+      },
+    };
+    const options = { ...PLAIN, perHost: 1, seeds: "http://hops.example/", downloaders: [site] };
+    await crawl({ ...options, traps: true }).finished;
+    const hops = order.flatMap((path, at) => (path.startsWith("/go/") ? [at] : []));
+    const lastPage = order.lastIndexOf("/page/40");
+    // Six show what they are; none after them goes before a page.
+    expect(hops.filter((at) => at < lastPage)).toHaveLength(6);
+    // Twelve are enough to leave them.
+    expect(hops).toHaveLength(12);
   });
 });

@@ -1,0 +1,44 @@
+/** What a watch for traps is told, and what it reports. */
+import type { TextDigest } from "../page/text-digest.ts";
+
+/** A family of URLs that is left, and why. */
+export interface TrapReport {
+  /** The family: `#` stands for numbers, `*` and `**` for anything. A variable is its site and name. */
+  readonly shape: string;
+  /** What was seen: the same text under many URLs, a family that only leads on to itself, filters that multiply. */
+  readonly kind: "same-text" | "grows" | "filters";
+  /** A URL of it that was visited. */
+  readonly example: string;
+  /** Visits of it. */
+  readonly visits: number;
+  /** Those that gave nothing. */
+  readonly empty: number;
+  /** Links and pending URLs that were left. */
+  readonly left: number;
+  /** Whether it is left now; false: visits gave something again. */
+  readonly active: boolean;
+}
+
+export interface TrapWatch {
+  /** Whether a URL is left now. */
+  isLeft(url: string, rule?: string, isRedirected?: boolean): boolean;
+  /** The URL without a part that means nothing, where that one is to be visited in its place. */
+  plainOf(url: string): string | undefined;
+  /** Whether visits like that of a URL have shown nothing so far: others go first. */
+  isDoubtful(url: string): boolean;
+  /** A page was visited. */
+  visited(page: VisitedText): void;
+  /** A URL was visited that has no page: it led to another one, or to none. */
+  missed(url: string, target: string | undefined, isNew: (url: string) => boolean): void;
+  /** Those that were recognised, the most left first; at most REPORT_MAX. */
+  report(): TrapReport[];
+}
+
+export interface VisitedText {
+  readonly url: string;
+  readonly digest: TextDigest;
+  /** Its links, resolved. */
+  readonly links: Iterable<string>;
+  /** Whether a URL is unknown to the frontier. */
+  readonly isNew: (url: string) => boolean;
+}
