@@ -59,7 +59,8 @@ export function spillDuringRecovery(restoration: Restoration): void {
   const { spill } = spilling;
   const budgetBytes = boundBytes(restoration, spilling);
   const held = heldBytes(spilling);
-  if (held <= budgetBytes || held < restoration.spillAt || !hasMuchToSpill(spilling)) return;
+  if (held <= budgetBytes || !hasMuchToSpill(spilling)) return;
+  if (held < restoration.spillAt && spillUsedBytes(spill) < restoration.spillUsedAt) return;
   const pending = createRecordList();
   eachLiveRecord(core, names, (record) => {
     if (recordState(store, record) !== RECORD_PENDING || recordPlace(store, record) !== 0) return;
@@ -70,9 +71,11 @@ export function spillDuringRecovery(restoration: Restoration): void {
   placeRecords(core, handles);
   spillHostsDownTo(restoration, spilling);
   spillDownTo(core, budgetBytes / 2);
-  // What is new fills the holes first. If most of the memory cannot be spilled, checking again soon would not help.
-  const isFull = spillUsedBytes(spill) > (budgetBytes * 3) / 4;
-  restoration.spillAt = heldBytes(spilling) + budgetBytes / (isFull ? 4 : 16);
+  // What is new fills the holes first, and takes pages where it is of another size: so both are looked at. If most of the memory cannot be
+  // spilled, checking again soon would not help.
+  const used = spillUsedBytes(spill);
+  restoration.spillAt = heldBytes(spilling) + budgetBytes / (used > (budgetBytes * 3) / 4 ? 4 : 16);
+  restoration.spillUsedAt = used + budgetBytes / 4;
 }
 
 /**

@@ -106,8 +106,9 @@ export interface Restoration {
   rows: Rows | undefined;
   /** The highest clock of a host that was named, less the host's own delay. */
   latestClock: number;
-  /** Memory is checked again above this many bytes. */
+  /** Memory is checked again above so many bytes that are held, or used. */
   spillAt: number;
+  spillUsedAt: number;
   /** Bytes of the files opened so far. */
   fileBytes: number;
   /** Leases that were out at the end. */
@@ -131,6 +132,7 @@ export function createRestoration(core: Core, remake: () => Core, nowMs: number)
       rows: undefined,
       latestClock: 0,
       spillAt: 0,
+      spillUsedAt: 0,
       fileBytes: 0,
       leases: 0,
       timeMs: 0,
@@ -326,6 +328,7 @@ export function clearRestoration(restoration: Restoration): void {
   restoration.host = 0;
   restoration.parent = 0;
   restoration.spillAt = 0;
+  restoration.spillUsedAt = 0;
 }
 
 /** Drops a record with its name. The caller sets the last word of its identity. */
