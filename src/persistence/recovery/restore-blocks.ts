@@ -47,7 +47,16 @@ export function restoreBlock({ restoration, page, fill }: BlockTarget, chunk: Bl
   fill(records);
 }
 
-function imageOfChunk({ clocked, rule, bounds, n, records, words, added, more }: BlockChunk): BlockImage {
+function imageOfChunk({
+  clocked,
+  rule,
+  bounds,
+  n,
+  records,
+  words,
+  added,
+  more,
+}: BlockChunk): BlockImage {
   const [first = 0, last = 0, priority = 0] = doublesOf(bounds);
   return {
     ...{ isClocked: clocked === 1, rule, first, last, priority, hosts: n, records },

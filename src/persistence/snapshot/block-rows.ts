@@ -3,7 +3,7 @@
  *
  *   block ─▶ hosts, in the columns of a section `hosts` ─▶ their records, and those that were added, in the columns of a section `records`
  */
-import { HOST_DELAY_WORD, HOST_HASH_LO_WORD, HOST_TURN_WORD } from "../../layout/records/host.ts";
+import { HOST_HASH_LO_WORD, HOST_TURN_WORD } from "../../layout/records/host.ts";
 import { ITEM_KEY_WORD } from "../../layout/ordering/item.ts";
 import {
   RECORD_DEPTH_WORD,
@@ -153,7 +153,7 @@ class RecordRows {
   }
 }
 
-/** A text is padded with zeros in columns; what stands behind it in memory is not looked at. */
+/** The bytes of words. Those of a text's last word that are not the text's are never looked at. */
 function bytesOf(words: Uint32Array): Uint8Array {
   return new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
 }

@@ -54,7 +54,13 @@ import {
 import { float, word } from "../../structures/store.ts";
 import { dueOf, ruleIndexOf } from "../journal/entry-fields.ts";
 import type { BlockImage } from "../../structures/spill/host-images.ts";
-import type { BlockChunk, GroupChunk, HostChunk, RecordChunk, SeenChunk } from "./snapshot-format.ts";
+import type {
+  BlockChunk,
+  GroupChunk,
+  HostChunk,
+  RecordChunk,
+  SeenChunk,
+} from "./snapshot-format.ts";
 
 /** Rows of one chunk, as measured best for msgpackr. */
 export const CHUNK_ROWS = SNAPSHOT_ROWS_MAX;

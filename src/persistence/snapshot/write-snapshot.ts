@@ -44,7 +44,12 @@ import { isLoneHost, recordOfLone } from "../../structures/hosts/lone-host.ts";
 import { GROUP_READY_AT_WORD } from "../../structures/hosts/group-table.ts";
 import { float } from "../../structures/store.ts";
 import { imageOf } from "../../structures/spill/host-images.ts";
-import { holdsHosts, type Spill, spillBlock, spillPlaces } from "../../structures/spill/lane-spill.ts";
+import {
+  holdsHosts,
+  type Spill,
+  spillBlock,
+  spillPlaces,
+} from "../../structures/spill/lane-spill.ts";
 import { visitSpilled } from "../../structures/spill/visit-spilled.ts";
 import {
   closeWalk,

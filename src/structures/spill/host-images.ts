@@ -48,7 +48,11 @@ import { ranksOpen } from "../ordering/ranks.ts";
 import { recordKey } from "../records/record.ts";
 import { seenMakeRoom } from "../seen/seen-set.ts";
 import { float, setWord, type Store, word } from "../store.ts";
-import { type FingerprintTable, tableFindBatch, tableInsertBatch } from "../table/fingerprint-table.ts";
+import {
+  type FingerprintTable,
+  tableFindBatch,
+  tableInsertBatch,
+} from "../table/fingerprint-table.ts";
 import { addedOf, eachPiece } from "./added-records.ts";
 import type { HostSpill } from "./host-blocks.ts";
 import { firstRecordAt, hostHashAt } from "./host-codec.ts";
@@ -308,7 +312,7 @@ function enter(
   rows: Rows,
   table: FingerprintTable,
   hashes: Uint32Array,
-  valueOf: (row: number) => number,
+  valueFor: (row: number) => number,
 ): boolean {
   return eachSlice(rows, hashes, (from, count, values) => {
     const slots = values + IMAGE_ROWS * 4;
@@ -317,7 +321,7 @@ function enter(
     const { u32 } = rows.store.region.views;
     for (let row = 0; row < count; row++) {
       const slot = u32[(slots >> 2) + row] as number;
-      u32[slot >>> 2] = valueOf(from + row);
+      u32[slot >>> 2] = valueFor(from + row);
     }
     return fresh === count;
   });

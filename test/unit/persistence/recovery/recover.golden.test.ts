@@ -160,22 +160,25 @@ async function writeBlocks(): Promise<void> {
   }
 }
 
-it.each([true, false])("version 3 has blocks of hosts (with hosts on disk: %s)", async (isTight) => {
-  if (mayWrite(FOLDER_3)) await writeBlocks();
-  const files = createMemoryFiles();
-  for (const name of readdirSync(FOLDER_3)) {
-    const path = `/dir/default/${name}`;
-    files.close(files.open(path, "w"));
-    files.setBytes(path, new Uint8Array(readFileSync(`${FOLDER_3}${name}`)));
-  }
-  const [snapshot = ""] = files.names().filter((name) => name.includes("snapshot-"));
-  expect(Buffer.from(files.bytesOf(snapshot)).toString("latin1")).toContain("block");
-  const rig = await openRig(files, createVirtualClock(1_000), POLITE, isTight);
-  const model = await openMemoryRig(createMemoryFiles(), createVirtualClock(1_000), POLITE);
-  pushBlocks(model);
-  expect(orderOf(rig)).toEqual(orderOf(model));
-  expect(rig.frontier.report()).toMatchObject({ pending: 0, done: 90, seen: 90 });
-});
+it.each([true, false])(
+  "version 3 has blocks of hosts (with hosts on disk: %s)",
+  async (isTight) => {
+    if (mayWrite(FOLDER_3)) await writeBlocks();
+    const files = createMemoryFiles();
+    for (const name of readdirSync(FOLDER_3)) {
+      const path = `/dir/default/${name}`;
+      files.close(files.open(path, "w"));
+      files.setBytes(path, new Uint8Array(readFileSync(`${FOLDER_3}${name}`)));
+    }
+    const [snapshot = ""] = files.names().filter((name) => name.includes("snapshot-"));
+    expect(Buffer.from(files.bytesOf(snapshot)).toString("latin1")).toContain("block");
+    const rig = await openRig(files, createVirtualClock(1_000), POLITE, isTight);
+    const model = await openMemoryRig(createMemoryFiles(), createVirtualClock(1_000), POLITE);
+    pushBlocks(model);
+    expect(orderOf(rig)).toEqual(orderOf(model));
+    expect(rig.frontier.report()).toMatchObject({ pending: 0, done: 90, seen: 90 });
+  },
+);
 
 /** All that is left, in its order. */
 function orderOf({ frontier, clock }: DurableRig): unknown[] {
