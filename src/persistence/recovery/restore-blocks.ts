@@ -6,6 +6,7 @@
  *
  * A known host or record was copied when it was in memory, before or after its block: rows replace what was there, as the order of the file asks.
  */
+import { isMemoryFull } from "../../base/errors.ts";
 import { bookPending } from "../../frontier/records/ledger.ts";
 import {
   SPILL_HOST_HEAD_WORDS,
@@ -67,23 +68,31 @@ function imageOfChunk({
 /** False, with nothing changed: the block has to be read row by row. */
 function layBlock(restoration: Restoration, image: BlockImage, page: number): boolean {
   const { core } = restoration;
-  if (core.spilling === undefined || core.seen.tiered === undefined) return false;
+  const { spilling } = core;
+  if (spilling === undefined || core.seen.tiered === undefined) return false;
   const ruleQueueOf = (index: number): number => {
     const { handle, isGone, policy } = ruleOfIndex(restoration, index);
     return isGone || !policy.isPolite || policy.groups.length > 0 ? 0 : handle;
   };
-  const place = layImage(core.spilling.away, image, { page, ruleQueueOf });
+  let place: number;
+  try {
+    place = layImage(spilling.away, image, { page, ruleQueueOf });
+  } catch (error) {
+    if (isMemoryFull(error)) throw error;
+    spilling.failure = { error }; // what the disk refuses stays in memory
+    return false;
+  }
   if (place === -2) throw wrong("two hosts or two identities of one hash");
   if (place < 0) return false;
-  unsettleReturning(core, core.spilling.spill);
+  unsettleReturning(core, spilling.spill);
   const { added, words } = image;
   for (let at = 0; at < words.length; at += words[at + SPILL_HOST_WORDS_WORD] as number) {
     noteHost(restoration, words, at);
-    const rule = words[at + SPILL_HOST_RULE_WORD] as number;
+    const rule = ruleQueueOf(words[at + SPILL_HOST_RULE_WORD] as number);
     bookPending(core, rule, words[at + SPILL_HOST_RECORDS_WORD] as number);
   }
   for (let at = 0; at < added.length; at += entryWords(added, at)) {
-    bookPending(core, addedRuleOf(added, at), 1);
+    bookPending(core, ruleQueueOf(addedRuleOf(added, at)), 1);
   }
   return true;
 }

@@ -84,6 +84,22 @@ export function ranksRemove(
   arenaGive(arena, lane, LANE_BYTES);
 }
 
+/** Gives the lane of `priority` back if nothing was put into it after `ranksOpen`. */
+export function ranksClose(
+  arena: Arena,
+  ownerHandle: number,
+  ownerWord: number,
+  priority: number,
+): void {
+  const region = arena.region;
+  const { u32 } = region.views;
+  const root = u32[ownerHandle * 2 + ownerWord] as number;
+  const lane = treapFind(region, root, priority);
+  if (u32[lane * 2 + LANE_COUNT_WORD] !== 0 || u32[lane * 2 + LANE_SPARE_WORD] !== 0) return;
+  u32[ownerHandle * 2 + ownerWord] = treapRemove(region, root, lane);
+  arenaGive(arena, lane, LANE_BYTES);
+}
+
 /** The lane of the highest priority, or 0. @hot */
 export function ranksBest(arena: Arena, root: number): number {
   return treapLast(arena.region, root);

@@ -8,7 +8,7 @@
  *
  *   I1  layImage(imageOf(block)) holds the same hosts, with the same records, at the same turns and clocks.
  *   I2  A block has an image if each of its records has its identity, which in mode tiered none of them loses.
- *   I3  What is refused has changed nothing. After a fault of memory or disk the caller drops the whole core.
+ *   I3  What is refused has changed nothing, by the disk as well. After a fault of memory, and after −2, the caller drops the whole core.
  *
  * Cost: a copy of the bytes, and an entry in the index and in the seen-set for each host and record; a record itself is never made.
  */
@@ -42,9 +42,9 @@ import {
   SPILL_PLACE_WORD,
   SPILL_QUEUE_WORD,
 } from "../../layout/records/spill-block.ts";
-import { arenaTake } from "../../memory/arena.ts";
+import { arenaGive, arenaTake } from "../../memory/arena.ts";
 import { lanePriority } from "../ordering/lane.ts";
-import { ranksOpen } from "../ordering/ranks.ts";
+import { ranksClose, ranksOpen } from "../ordering/ranks.ts";
 import { recordKey } from "../records/record.ts";
 import { seenMakeRoom } from "../seen/seen-set.ts";
 import { float, setWord, type Store, word } from "../store.ts";
@@ -188,9 +188,7 @@ export function layImage(away: HostSpill, image: BlockImage, laying: Laying): nu
     isAnyKnown(rows, seen.table, own.records) ||
     isAnyKnown(rows, seen.table, own.added);
   if (isKnown) return -1;
-  toQueues(image, ruleQueueOf);
-  const block = layBlock(away, image, image.isClocked ? 0 : ruleQueueOf(image.rule));
-  if (addedRecords > 0) layPiece(spill, block, image);
+  const block = layBlock(away, image, ruleQueueOf);
   const place = word(store, block, SPILL_PLACE_WORD);
   if (!enter(rows, hosts.index, own.hosts, () => HOST_SPILLED + place)) return -2;
   hosts.count += image.hosts;
@@ -227,17 +225,6 @@ const ADDED_RULE_WORD = SPILL_ENTRY_HEAD_WORDS + RECORD_QUEUE_WORD;
 /** What is there. */
 export function addedRuleOf(added: Uint32Array, at: number): number {
   return added[at + ADDED_RULE_WORD] as number;
-}
-
-/** Puts the queues of rules in the place of their indices. */
-function toQueues(image: BlockImage, ruleQueueOf: Laying["ruleQueueOf"]): void {
-  const { added, words } = image;
-  eachHost(image, (at) => {
-    words[at + SPILL_HOST_RULE_WORD] = ruleQueueOf(words[at + SPILL_HOST_RULE_WORD] as number);
-  });
-  eachAdded(image, (at) => {
-    added[at + ADDED_RULE_WORD] = ruleQueueOf(added[at + ADDED_RULE_WORD] as number);
-  });
 }
 
 /** Hashes of an image, lo and hi of each, and the depths of its records, the added ones last. */
@@ -327,20 +314,39 @@ function enter(
   });
 }
 
-/** Writes the hosts of an image as a block. */
-function layBlock(away: HostSpill, image: BlockImage, ruleQueue: number): number {
-  const { clockLane, spill } = away;
+/** Writes an image as a block and a piece, with the queues of rules in the place of their indices. */
+function layBlock(away: HostSpill, image: BlockImage, ruleQueueOf: Laying["ruleQueueOf"]): number {
+  const { spill } = away;
   const { store } = spill;
   const { first, last, records } = image;
+  const piece = image.addedRecords === 0 ? 0 : layPiece(spill, image, ruleQueueOf);
   const words = image.words.length;
   if (words > spill.words.length) spill.words = new Uint32Array(words);
   spill.words.set(image.words);
-  const lane = image.isClocked ? clockLane : laneOf(store, ruleQueue, image.priority);
-  const block = writeBlock(spill, lane, false, { words, records, first, last });
+  eachHost(image, (at) => {
+    const rule = at + SPILL_HOST_RULE_WORD;
+    spill.words[rule] = ruleQueueOf(image.words[rule] as number);
+  });
+  const ruleQueue = image.isClocked ? 0 : ruleQueueOf(image.rule);
+  const lane = ruleQueue === 0 ? away.clockLane : laneOf(store, ruleQueue, image.priority);
+  let block: number;
+  try {
+    block = writeBlock(spill, lane, false, { words, records, first, last });
+  } catch (error) {
+    if (piece !== 0) dropPiece(spill, piece);
+    if (ruleQueue !== 0) {
+      ranksClose(store.arena, ruleQueue, RULE_QUEUE_RANKS_WORD, image.priority);
+    }
+    throw error;
+  }
   if (block === 0) throw memoryFull();
   setWord(store, block, SPILL_ENTRIES_WORD, image.hosts);
   setWord(store, block, SPILL_KIND_WORD, image.isClocked ? SPILL_BY_CLOCK : SPILL_BY_TURN);
   setWord(store, block, SPILL_QUEUE_WORD, ruleQueue);
+  setWord(store, block, SPILL_PIECES_WORD, piece);
+  setWord(store, block, SPILL_LIVE_WORD, records + image.addedRecords);
+  spill.count += image.addedRecords;
+  spill.written += image.addedRecords;
   return block;
 }
 
@@ -350,21 +356,27 @@ function laneOf({ arena }: Store, ruleQueue: number, priority: number): number {
   return lane;
 }
 
-/** Writes the added records of an image as a piece of its block. */
-function layPiece(spill: Spill, block: number, { added, addedRecords }: BlockImage): void {
-  const { store, tier } = spill;
+/** Writes the added records of an image as a piece of a block that is still to be made. */
+function layPiece(
+  { store, tier }: Spill,
+  image: BlockImage,
+  ruleQueueOf: Laying["ruleQueueOf"],
+): number {
+  const words = image.added.slice();
+  eachAdded(image, (at) => {
+    words[at + ADDED_RULE_WORD] = ruleQueueOf(words[at + ADDED_RULE_WORD] as number);
+  });
+  const place = tier.write(new Uint8Array(words.buffer));
   const piece = arenaTake(store.arena, PIECE_BYTES);
   if (piece === 0) throw memoryFull();
   setWord(store, piece, PIECE_NEXT_WORD, 0);
-  setWord(store, piece, PIECE_PLACE_WORD, tier.write(bytesOf(added)));
-  setWord(store, piece, PIECE_BYTES_WORD, added.byteLength);
-  setWord(store, piece, PIECE_RECORDS_WORD, addedRecords);
-  setWord(store, block, SPILL_PIECES_WORD, piece);
-  setWord(store, block, SPILL_LIVE_WORD, word(store, block, SPILL_LIVE_WORD) + addedRecords);
-  spill.count += addedRecords;
-  spill.written += addedRecords;
+  setWord(store, piece, PIECE_PLACE_WORD, place);
+  setWord(store, piece, PIECE_BYTES_WORD, words.byteLength);
+  setWord(store, piece, PIECE_RECORDS_WORD, image.addedRecords);
+  return piece;
 }
 
-function bytesOf(words: Uint32Array): Uint8Array {
-  return new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
+function dropPiece({ store, tier }: Spill, piece: number): void {
+  tier.free(word(store, piece, PIECE_PLACE_WORD));
+  arenaGive(store.arena, piece, PIECE_BYTES);
 }
