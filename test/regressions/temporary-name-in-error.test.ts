@@ -32,7 +32,7 @@ test("a file that is not there, and one of another version, are refused with wha
   bytes.writeUInt32LE(99, 4);
   writeFileSync(path, bytes);
   const message = expect.stringContaining(
-    "version 1 to 2; use the version of outrider that",
+    "version 1 to 3; use the version of outrider that",
   ) as unknown;
   const other = { code: "FORMAT_UNSUPPORTED", message };
   await expect(openFrontier({ from: path })).rejects.toMatchObject(other);
