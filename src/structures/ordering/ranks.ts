@@ -74,14 +74,11 @@ export function ranksRemove(
   item: number,
 ): void {
   const region = arena.region;
-  const { u32 } = region.views;
-  const root = u32[ownerHandle * 2 + ownerWord] as number;
+  const root = region.views.u32[ownerHandle * 2 + ownerWord] as number;
   const lane = treapFind(region, root, priority);
   assert(lane !== 0, "ranksRemove: there is a lane of this priority");
   laneRemove(region, lane, item);
-  if (u32[lane * 2 + LANE_COUNT_WORD] !== 0 || u32[lane * 2 + LANE_SPARE_WORD] !== 0) return;
-  u32[ownerHandle * 2 + ownerWord] = treapRemove(region, root, lane);
-  arenaGive(arena, lane, LANE_BYTES);
+  giveEmpty(arena, ownerHandle, ownerWord, lane);
 }
 
 /** Gives the lane of `priority` back if nothing was put into it after `ranksOpen`. */
@@ -91,12 +88,17 @@ export function ranksClose(
   ownerWord: number,
   priority: number,
 ): void {
-  const region = arena.region;
-  const { u32 } = region.views;
-  const root = u32[ownerHandle * 2 + ownerWord] as number;
-  const lane = treapFind(region, root, priority);
+  const root = arena.region.views.u32[ownerHandle * 2 + ownerWord] as number;
+  const lane = treapFind(arena.region, root, priority);
+  giveEmpty(arena, ownerHandle, ownerWord, lane);
+}
+
+/** A lane with neither items nor blocks goes. @hot */
+function giveEmpty(arena: Arena, ownerHandle: number, ownerWord: number, lane: number): void {
+  const { u32 } = arena.region.views;
   if (u32[lane * 2 + LANE_COUNT_WORD] !== 0 || u32[lane * 2 + LANE_SPARE_WORD] !== 0) return;
-  u32[ownerHandle * 2 + ownerWord] = treapRemove(region, root, lane);
+  const root = u32[ownerHandle * 2 + ownerWord] as number;
+  u32[ownerHandle * 2 + ownerWord] = treapRemove(arena.region, root, lane);
   arenaGive(arena, lane, LANE_BYTES);
 }
 
