@@ -137,13 +137,13 @@ describe("Scrapy's job directory", () => {
     await first.close();
     const place = join(directory, "default");
     const names = readdirSync(place).sort();
-    for (const [kind, magic] of [
-      ["journal-", "ORJL"],
-      ["snapshot-", "ORSN"],
+    for (const [kind, magic, version] of [
+      ["journal-", "ORJL", 2],
+      ["snapshot-", "ORSN", 3],
     ] as const) {
       const newest = join(place, names.findLast((name) => name.startsWith(kind)) as string);
       const bytes = readFileSync(newest);
-      expect([bytes.toString("latin1", 0, 4), bytes.readUInt32LE(4)]).toEqual([magic, 2]);
+      expect([bytes.toString("latin1", 0, 4), bytes.readUInt32LE(4)]).toEqual([magic, version]);
       const other = Buffer.from(bytes);
       other.writeUInt32LE(99, 4);
       writeFileSync(newest, other);
