@@ -63,7 +63,8 @@ export const order = suite("order", (says) => {
       (views) => views.length === 3,
     );
     await rig.frontier.push("http://d.example/d");
-    const leases = await takeAll(rig.frontier, 4); // where time is real these expire soon, and come again
+    // Where time is real these expire soon, and come again.
+    const leases = await takeAll(rig.frontier, 4);
     expect(pathsOf(leases)).toBe("a b c d");
     expect(leases.map(({ attempt }) => attempt)).toEqual([2, 2, 1, 1]);
   });

@@ -14,6 +14,7 @@
  * worked off, it is merged from as many runs, with one block of each in memory.
  */
 import type { Core } from "../../frontier/core.ts";
+import { REGION_PAGE_BYTES } from "../../layout/memory/region.ts";
 import { hostClock } from "../../frontier/politeness/host-clock.ts";
 import { needRoom } from "../../frontier/records/memory-reserve.ts";
 import { placeRecords } from "../../frontier/records/place-records.ts";
@@ -75,7 +76,7 @@ export function spillDuringRecovery(restoration: Restoration): void {
   // spilled, checking again soon would not help.
   const used = spillUsedBytes(spill);
   restoration.spillAt = heldBytes(spilling) + budgetBytes / (used > (budgetBytes * 3) / 4 ? 4 : 16);
-  restoration.spillUsedAt = used + budgetBytes / 4;
+  restoration.spillUsedAt = used + Math.max(budgetBytes / 4, REGION_PAGE_BYTES);
 }
 
 /**
