@@ -116,7 +116,7 @@ function isPostponed(lease: VisitLease, { traps, postpone }: VisitContext): bool
   return postpone?.(lease.url, () => lease.release()) === true;
 }
 
-/** What a visit without a page shows of its kind. A page that is gone for now shows nothing. */
+/** Counts a visit without a page for its kind. Statuses that are tried again do not count. */
 function watchMissed(lease: VisitLease, { traps, isNew }: VisitContext, target?: string): void {
   if (lease.depth > 0) traps?.missed(lease.url, target, isNew ?? (() => false));
 }

@@ -29,7 +29,7 @@ const FNV_START = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
 /** What is on so many pages is of the frame. */
 const FRAME_PAGES = 8;
-/** A page is told by so many fours of its own; a copy has such a share of them, and they are such a share of it. */
+/** Fewest fours that a page must have shown first before others count as its copies. The two shares are of its fours and of the copy's. */
 const OWN_MIN = 6;
 const COPY_SHARE = 0.75;
 const OF_COPY_SHARE = 0.75;

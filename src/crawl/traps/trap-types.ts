@@ -1,4 +1,4 @@
-/** What a watch for traps is told, and what it reports. */
+/** The watch for traps: what it takes in, and what it reports. */
 import type { TextDigest } from "../page/text-digest.ts";
 
 /** A family of URLs that is left, and why. */

@@ -101,7 +101,7 @@ const MARKS_MIN = 4;
 const MARKS_SHARE = 0.75;
 /** Of a family with so many visits, the share of those that gave nothing tells whether a link to it is worth something. */
 const KNOWN_VISITS = 8;
-/** Of a family with so many visits, such a share that showed nothing makes it doubtful. */
+/** A family is doubtful from so many visits on, if at least this share of them showed nothing. */
 const [DOUBT_VISITS, DOUBT_SHARE] = [6, 0.5];
 /** A URL without a page, where there may be others with one. */
 const MISSING_SCORE = 0.5;

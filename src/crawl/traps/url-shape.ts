@@ -102,7 +102,7 @@ export function shapesOf(
   };
 }
 
-/** A number, a word with a number behind it, or a token of both. */
+/** A number, a word that ends with a number, or a token of letters and digits. */
 function kindOf(part: string): string {
   const word = /^(\D*)\d+$/.exec(part)?.[1];
   return word === undefined ? "~" : `${word}#`;

@@ -5,9 +5,9 @@
  *   frame    menu and footer on each page, links to some good pages on each or on good ones only, at times words that change with each visit
  *   entries  on each good page, on one of ten, or at home; pages of traps have them too, or not
  */
-import { createRandom, type Random } from "../../../../src/base/random.ts";
+import { createRandom } from "../../../../src/base/random.ts";
 import type { Download } from "../../../../src/crawl.ts";
-import { link, numbersTo, pick, wordsFrom } from "../trap-shapes/shape.ts";
+import { drawn, hashOf, link, numbersTo, pick, wordsFrom } from "../trap-shapes/shape.ts";
 import type { TrapSite } from "../trap-webs.ts";
 import { type Answer, type Good, links, type Site, some, type Trap, upTo } from "./family.ts";
 import { GOOD_FAMILIES } from "./good.ts";
@@ -56,14 +56,14 @@ export function openFamilySite(pool: FamilyPool, seed: number, goodCount: number
   const [places, paths] = [new Map<string, () => string>(), [] as string[]];
   const goodAt = (path: string): string | undefined => places.get(path)?.();
   const site: Site = { random, words: wordsFrom(seed), goodPaths: () => paths, goodAt };
-  const goodNames = drawn(Object.keys(GOOD_FAMILIES), upTo(random, 2, 4), random);
+  const goodNames = drawn(random, Object.keys(GOOD_FAMILIES), upTo(random, 2, 4));
   const size = Math.floor(goodCount / goodNames.length);
   const goods = goodNames.map((name) => [name, GOOD_FAMILIES[name]?.(site, size) as Good] as const);
   for (const [, good] of goods)
     for (const [n, url] of good.urls.entries())
       if (!places.has(url)) places.set(url, () => good.page(n));
   paths.push(...places.keys());
-  const names = drawn(Object.keys(POOLS[pool]), upTo(random, 3, 6), random);
+  const names = drawn(random, Object.keys(POOLS[pool]), upTo(random, 3, 6));
   const families: Readonly<Record<string, (site: Site) => Trap>> = POOLS[pool];
   const traps = names.map((name) => [name, families[name]?.(site) as Trap] as const);
   return served({ goods, traps, frame: frameOf(site) }, site, seed);
@@ -121,18 +121,4 @@ function answered(url: string, answer: Answer | undefined): Download {
   const location = isText ? undefined : answer?.location;
   const headers = { "content-type": "text/html", ...(location && { location: ORIGIN + location }) };
   return { url, status, headers, body, bytes: body.length, latencyMs: 1 };
-}
-
-function drawn(from: readonly string[], count: number, random: Random): string[] {
-  const left = [...from];
-  const taken: string[] = [];
-  while (taken.length < count && left.length > 0)
-    taken.push(...left.splice(random.below(left.length), 1));
-  return taken;
-}
-
-function hashOf(text: string): number {
-  let hash = 7;
-  for (let at = 0; at < text.length; at++) hash = (hash * 31 + text.charCodeAt(at)) % 1_000_003;
-  return hash;
 }

@@ -79,3 +79,18 @@ export function wordsFrom(seed: number): Draw["words"] {
 export function dayText(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }
+
+/** So many of them, each once. */
+export function drawn<T>(random: Random, from: readonly T[], count: number): T[] {
+  const left = [...from];
+  const taken: T[] = [];
+  while (taken.length < count && left.length > 0)
+    taken.push(...left.splice(random.below(left.length), 1));
+  return taken;
+}
+
+export function hashOf(text: string): number {
+  let hash = 7;
+  for (let at = 0; at < text.length; at++) hash = (hash * 31 + text.charCodeAt(at)) % 1_000_003;
+  return hash;
+}

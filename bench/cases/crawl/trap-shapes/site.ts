@@ -5,7 +5,7 @@ import type { TrapSite } from "../trap-webs.ts";
 import { DRAWN_SHAPES } from "./drawn.ts";
 import { GOOD_SHAPES } from "./good.ts";
 import { HELD_SHAPES } from "./held.ts";
-import { type Draw, link, type Part, type Shape, wordsFrom } from "./shape.ts";
+import { type Draw, drawn, hashOf, link, type Part, type Shape, wordsFrom } from "./shape.ts";
 import { TUNED_SHAPES } from "./tuned.ts";
 
 const ORIGIN = "http://site.example";
@@ -45,12 +45,12 @@ export function openMixedSite(
   };
   const size = Math.floor(goodCount / GOOD_PARTS);
   const draw: Draw = { random, words: wordsFrom(seed), size, goodAt, goodPaths: () => goodPaths };
-  const goodShapes = drawn(GOOD_SHAPES, GOOD_PARTS, draw);
+  const goodShapes = drawn(random, GOOD_SHAPES, GOOD_PARTS);
   for (const shape of goodShapes) goodParts.push(shape.make(draw));
   goodPaths.push(...goodParts.flatMap(({ good }) => good));
   const all: readonly Shape[] = POOLS[pool];
   const shapes =
-    only === undefined ? drawn(all, TRAPS, draw) : all.filter(({ name }) => only.includes(name));
+    only === undefined ? drawn(random, all, TRAPS) : all.filter(({ name }) => only.includes(name));
   const traps = shapes.map((shape) => ({ name: shape.name, ...shape.make(draw) }));
   const known = new Set(goodPaths);
   const home = goodParts.flatMap((part) => part.entries(random, "/")).map((to) => link(to));
@@ -93,19 +93,4 @@ export function openMixedSite(
       return { url, status, headers, body, bytes: body.length, latencyMs: 1 };
     },
   };
-}
-
-/** So many of them, each once. */
-function drawn(from: readonly Shape[], count: number, { random }: Draw): Shape[] {
-  const left = [...from];
-  const taken: Shape[] = [];
-  while (taken.length < count && left.length > 0)
-    taken.push(...left.splice(random.below(left.length), 1));
-  return taken;
-}
-
-function hashOf(text: string): number {
-  let hash = 7;
-  for (let at = 0; at < text.length; at++) hash = (hash * 31 + text.charCodeAt(at)) % 1_000_003;
-  return hash;
 }

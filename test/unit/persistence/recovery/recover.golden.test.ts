@@ -1,15 +1,18 @@
 /** Golden files of every version open to their content. They are only ever added: `GOLDEN=write` writes missing ones. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { createVirtualClock } from "../../../../src/base/clock.ts";
 import type { FrontierOptions } from "../../../../src/engine/types/frontier-types.ts";
 import { type DurableRig, knownOf, openMemoryRig, openRig } from "../../../support/durable-rig.ts";
+import { readGolden, writeGolden } from "../../../support/golden-files.ts";
 import { createMemoryFiles } from "../../../support/memory-files.ts";
 
 const FOLDER = fileURLToPath(new URL("../../../golden/durable-1/", import.meta.url));
 const FOLDER_2 = fileURLToPath(new URL("../../../golden/durable-2/", import.meta.url));
 const FOLDER_3 = fileURLToPath(new URL("../../../golden/durable-3/", import.meta.url));
+
+const JOURNAL_AND_SNAPSHOT = /default\/(journal|snapshot)-/;
 
 /** A missing file fails its test unless it was asked for: a new one would prove nothing about its version. */
 const mayWrite = (path: string): boolean => process.env.GOLDEN === "write" && !existsSync(path);
@@ -37,20 +40,12 @@ async function write(): Promise<void> {
   rig.frontier.host("b.example").delayMs = 250;
   rig.frontier.state.step = 3;
   await rig.frontier.close();
-  mkdirSync(FOLDER, { recursive: true });
-  for (const name of files.names()) {
-    writeFileSync(`${FOLDER}${name.slice("/dir/default/".length)}`, files.bytesOf(name));
-  }
+  writeGolden(FOLDER, files, /./);
 }
 
 it("version 1 of journal and snapshot open to their content", async () => {
   if (mayWrite(FOLDER)) await write();
-  const files = createMemoryFiles();
-  for (const name of readdirSync(FOLDER)) {
-    const path = `/dir/default/${name}`;
-    files.close(files.open(path, "w"));
-    files.setBytes(path, new Uint8Array(readFileSync(`${FOLDER}${name}`)));
-  }
+  const files = readGolden(FOLDER);
   const rig = await openRig(files, createVirtualClock(1_000));
   const { hosts, records, state } = knownOf(rig);
   expect(records.map(({ url, state: at, due, priority }) => [url, at, due, priority])).toEqual([
@@ -111,21 +106,12 @@ async function writeGrouped(): Promise<void> {
   rig.frontier.host("c.two.test").address = "2001:db8::1";
   rig.frontier.poll()?.done();
   await rig.frontier.close();
-  mkdirSync(FOLDER_2, { recursive: true });
-  const kept = files.names().filter((name) => /default\/(journal|snapshot)-/.test(name));
-  for (const name of kept) {
-    writeFileSync(`${FOLDER_2}${name.slice("/dir/default/".length)}`, files.bytesOf(name));
-  }
+  writeGolden(FOLDER_2, files, JOURNAL_AND_SNAPSHOT);
 }
 
 it("version 2 keeps the addresses of hosts and the clocks of groups", async () => {
   if (mayWrite(FOLDER_2)) await writeGrouped();
-  const files = createMemoryFiles();
-  for (const name of readdirSync(FOLDER_2)) {
-    const path = `/dir/default/${name}`;
-    files.close(files.open(path, "w"));
-    files.setBytes(path, new Uint8Array(readFileSync(`${FOLDER_2}${name}`)));
-  }
+  const files = readGolden(FOLDER_2);
   const clock = createVirtualClock(1_000);
   const rig = await openRig(files, clock, GROUPED);
   expect(rig.frontier.host("a.one.test").address).toBe("192.0.2.7");
@@ -153,23 +139,14 @@ async function writeBlocks(): Promise<void> {
   pushBlocks(rig);
   await rig.frontier.snapshot();
   await rig.frontier.close();
-  mkdirSync(FOLDER_3, { recursive: true });
-  const kept = files.names().filter((name) => /default\/(journal|snapshot)-/.test(name));
-  for (const name of kept) {
-    writeFileSync(`${FOLDER_3}${name.slice("/dir/default/".length)}`, files.bytesOf(name));
-  }
+  writeGolden(FOLDER_3, files, JOURNAL_AND_SNAPSHOT);
 }
 
 it.each([true, false])(
   "version 3 has blocks of hosts (with hosts on disk: %s)",
   async (isTight) => {
     if (mayWrite(FOLDER_3)) await writeBlocks();
-    const files = createMemoryFiles();
-    for (const name of readdirSync(FOLDER_3)) {
-      const path = `/dir/default/${name}`;
-      files.close(files.open(path, "w"));
-      files.setBytes(path, new Uint8Array(readFileSync(`${FOLDER_3}${name}`)));
-    }
+    const files = readGolden(FOLDER_3);
     const [snapshot = ""] = files.names().filter((name) => name.includes("snapshot-"));
     expect(Buffer.from(files.bytesOf(snapshot)).toString("latin1")).toContain("block");
     const rig = await openRig(files, createVirtualClock(1_000), POLITE, isTight);

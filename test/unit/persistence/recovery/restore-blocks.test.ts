@@ -1,5 +1,4 @@
 /** Blocks of hosts in a snapshot where they cannot go to disk again: the hosts are in memory then, and nothing else differs. */
-import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { createVirtualClock } from "../../../../src/base/clock.ts";
@@ -9,21 +8,12 @@ import { coreOf, verifyFrontier } from "../../../../src/engine/api/verify-fronti
 import { openSpillTier } from "../../../../src/persistence/spill/spill-files.ts";
 import type { SpillTier } from "../../../../src/structures/storage-tiers.ts";
 import { knownOf, rigSettings } from "../../../support/durable-rig.ts";
-import { createMemoryFiles, type MemoryFiles } from "../../../support/memory-files.ts";
+import { readGolden } from "../../../support/golden-files.ts";
+import { createMemoryFiles } from "../../../support/memory-files.ts";
 
 /** What recover.golden.test.ts wrote: 81 pending URLs on 20 hosts that are on disk. */
 const FOLDER = fileURLToPath(new URL("../../../golden/durable-3/", import.meta.url));
 const POLITE = { defaults: { politeness: { delayMs: 700 } } };
-
-function goldenFiles(): MemoryFiles {
-  const files = createMemoryFiles();
-  for (const name of readdirSync(FOLDER)) {
-    const path = `/dir/default/${name}`;
-    files.close(files.open(path, "w"));
-    files.setBytes(path, new Uint8Array(readFileSync(`${FOLDER}${name}`)));
-  }
-  return files;
-}
 
 /** Opens the files with a tier that takes so many blocks and pieces. */
 async function openWith(writes: number): Promise<{ known: object; spilled: number }> {
@@ -37,7 +27,7 @@ async function openWith(writes: number): Promise<{ known: object; spilled: numbe
       return real.write(bytes);
     },
   };
-  const files = goldenFiles();
+  const files = readGolden(FOLDER);
   const clock = createVirtualClock(1_000);
   const settings = rigSettings(files, clock, POLITE, true);
   const frontier = await LocalFrontier.open({ ...settings, spill: { tier, blockLeast: 1 } });
