@@ -27,10 +27,18 @@ export interface ColdStats {
  * Hashes are two words each: lo, hi. Passing values (`isPassing`) that an earlier process stored read as COLD_REMOVED.
  */
 export interface ColdTier {
-  /** Once, before everything else: checks what is there and shows every hash that has a value, once, in blocks. */
-  load(visit: (hashes: Uint32Array, count: number) => void): void;
-  /** values[i] = the value added last for hash i, or 0; COLD_REMOVED is 0 as well. One read of 4 KiB per run and hash at most. */
-  has(hashes: Uint32Array, count: number, values: Uint32Array): void;
+  /** Once, before everything else: opens what is there. Returns how many entries earlier processes left. */
+  load(): number;
+  /**
+   * values[i] = the value added last for hash i, or 0; COLD_REMOVED is 0 as well. One read of 4 KiB per run and hash at most.
+   * `isOwnOnly`: what earlier processes left is not asked.
+   */
+  has(hashes: Uint32Array, count: number, values: Uint32Array, isOwnOnly?: boolean): void;
+  /**
+   * Shows the finished hashes whose high half is at least `from`, in no order and some before it too, about `entries` of them. Returns the high half
+   * below which all were shown, 2³² at the end.
+   */
+  scan(from: number, entries: number, visit: (hashes: Uint32Array, count: number) => void): number;
   /**
    * Adds distinct hashes in any order; durable when it returns. Throws DISK_FULL and leaves the tier as it was.
    * A crash keeps all of a batch or nothing.

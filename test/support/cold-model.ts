@@ -13,9 +13,14 @@ import type { MemoryFiles } from "./memory-files.ts";
 export const COLD_IDENTITY = { algorithm: 1, secretCheck: [0x12345678, 0x9abcdef0] } as const;
 export const coldKernel = createKernel(loadKernelModule());
 
-export function openColdTier(files: MemoryFiles, identity: ColdIdentity = COLD_IDENTITY): ColdTier {
+export function openColdTier(
+  files: MemoryFiles,
+  identity: ColdIdentity = COLD_IDENTITY,
+  filterBytes = Number.POSITIVE_INFINITY,
+): ColdTier {
   const tier = createColdTier({ kernel: coldKernel, directory: "/cold", files, identity });
-  tier.load(() => {});
+  tier.bound(filterBytes);
+  tier.load();
   return tier;
 }
 

@@ -28,7 +28,7 @@ import { finishedView, isFinishedValue } from "../../frontier/records/finished-w
 import { hasReserve, holdRoomFor, releaseHeldRoom } from "../../frontier/records/memory-reserve.ts";
 import { finishPut } from "../../frontier/records/transitions.ts";
 import { recordDepth, recordState, RECORD_LEASED } from "../../structures/records/record.ts";
-import { seenFind } from "../../structures/seen/seen-set.ts";
+import { seenFailed, seenFind } from "../../structures/seen/seen-set.ts";
 import { isDiskFull } from "../../frontier/scheduling/spill-control.ts";
 import { BATCH_OK } from "../../url/batch/row-fields.ts";
 import { type IntakeContext, withHook } from "../intake/intake-context.ts";
@@ -94,6 +94,7 @@ export function put(
     return putRead(lifecycle.intake, archive, request, { isDone: dueAt === undefined, nowMs });
   } catch (error) {
     if (isMemoryFull(error)) return refused(VERDICT_FULL_MEMORY);
+    if (seenFailed(core.seen, error)) return refused(VERDICT_FULL_DISK);
     throw error;
   } finally {
     lifecycle.end(nowMs);

@@ -22,7 +22,7 @@ import {
   setRecordAttempt,
 } from "../../structures/records/record.ts";
 import { scratchCopy, scratchCopyAll } from "../../structures/records/kernel-scratch.ts";
-import { seenFind, seenInsert, seenSet } from "../../structures/seen/seen-set.ts";
+import { seenFailed, seenFind, seenInsert, seenSet } from "../../structures/seen/seen-set.ts";
 import { wordAt } from "../../structures/store.ts";
 import {
   BATCH_OK,
@@ -52,7 +52,12 @@ import { sightIdentity } from "./sighting.ts";
 import { placeOfValue, tryBehind } from "../scheduling/spill-control.ts";
 import { isFinishedValue } from "../records/finished-word.ts";
 import { admitRecord, keepRecord, requeueRecord, logAdmitted } from "../records/transitions.ts";
-import { VERDICT_ACCEPTED, VERDICT_DEFERRED, VERDICT_FULL_MEMORY } from "./verdicts.ts";
+import {
+  VERDICT_ACCEPTED,
+  VERDICT_DEFERRED,
+  VERDICT_FULL_DISK,
+  VERDICT_FULL_MEMORY,
+} from "./verdicts.ts";
 import { bookSeen, bookVerdict } from "../records/ledger.ts";
 
 /** What a plain URL holds beyond itself. */
@@ -93,12 +98,13 @@ export function admitEach(core: Core, intake: BatchAdmission, epochs: RowEpochs)
   }
 }
 
-/** A row that throws MEMORY_FULL has changed nothing: its verdict is `full`, and earlier rows keep theirs. */
+/** A row for which memory has no room, or of which the disk does not answer, has changed nothing: its verdict is `full`, and earlier rows keep theirs. */
 function tryRow(core: Core, intake: BatchAdmission, candidate: Candidate): number {
   try {
     return admitRow(core, intake, candidate);
   } catch (error) {
     if (isMemoryFull(error)) return VERDICT_FULL_MEMORY;
+    if (seenFailed(core.seen, error)) return VERDICT_FULL_DISK;
     throw error;
   }
 }

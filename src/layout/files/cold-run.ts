@@ -12,6 +12,11 @@
  *    8  entries, low        9  high
  *   10  data blocks        11… zero
  *
+ * Filter of a run, header block (words): 0 to 6 and 8 to 10 as in the run's header, with COLD_FILTER_MAGIC;
+ *    7  crc32 of what follows the block: the first hash of each data block (lo, hi), then the filter's bits
+ *   11  blocks of the filter     12  members it takes     13  members it has
+ *   14  crc of the run's last block     15… zero
+ *
  * Manifest (words): 0 crc32 of the rest, 1 COLD_MANIFEST_MAGIC, 2 version, 3 algorithm, 4–5 secret check, 6 next serial,
  * 7 runs, then per run from the oldest to the newest: serial, level, entries low, entries high.
  */
@@ -21,6 +26,7 @@ export const COLD_VERSION = 2;
 /** Version 1 is the same without passing values. */
 export const COLD_VERSION_MIN = 1;
 export const COLD_RUN_MAGIC = 0x4e555243;
+export const COLD_FILTER_MAGIC = 0x4c494643;
 export const COLD_MANIFEST_MAGIC = 0x4e414d43;
 
 export const COLD_CRC_WORD = 0;
@@ -33,6 +39,13 @@ export const COLD_LEVEL_WORD = 7;
 export const COLD_COUNT_WORD = 8;
 export const COLD_BLOCKS_WORD = 10;
 export const COLD_HEADER_WORDS = 11;
+
+export const COLD_FILTER_REST_WORD = 7;
+export const COLD_FILTER_BLOCKS_WORD = 11;
+export const COLD_FILTER_CAPACITY_WORD = 12;
+export const COLD_FILTER_INSERTED_WORD = 13;
+export const COLD_FILTER_LAST_WORD = 14;
+export const COLD_FILTER_HEADER_WORDS = 15;
 
 export const COLD_BLOCK_SERIAL_WORD = 1;
 export const COLD_BLOCK_INDEX_WORD = 2;

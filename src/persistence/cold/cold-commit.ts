@@ -1,8 +1,8 @@
 /**
- * How a finished run joins the live ones: in three steps, each of which waits for the medium, so that a caller chooses when
+ * How a finished run joins the live ones: in steps, each of which may wait for the medium, so that a caller chooses when
  * to wait.
  *
- *   written ── sync ─▶ synced ── rename, sync directory ─▶ named ── manifest ─▶ listed
+ *   written ── sync ─▶ synced ── its filter, in slices ─▶ filtered ── rename, sync directory ─▶ named ── manifest ─▶ listed
  *
  *   I1  The manifest lists a run only when all of it is durable under its name.
  *   I2  Until it is listed the runs it replaces are live; after that they are removed.
@@ -15,6 +15,7 @@ import type { ColdPlace, ColdRun } from "./cold-run.ts";
 import {
   type ColdWriter,
   dropColdRun,
+  filterColdRun,
   nameColdRun,
   releaseColdRun,
   syncColdRun,
@@ -32,11 +33,12 @@ export interface ColdCommit {
   /** Neighbours that the run replaces; with none it becomes the newest run. */
   readonly inputs: readonly ColdRun[];
   isSynced: boolean;
+  isFiltered: boolean;
   run: ColdRun | undefined;
 }
 
 export function beginColdCommit(writer: ColdWriter, inputs: readonly ColdRun[]): ColdCommit {
-  return { writer, inputs, isSynced: false, run: undefined };
+  return { writer, inputs, isSynced: false, isFiltered: false, run: undefined };
 }
 
 /** Takes the next step; returns true when the run is listed. On an error the caller drops the writer. */
@@ -45,6 +47,10 @@ export function coldCommitStep(live: ColdRuns, commit: ColdCommit): boolean {
   if (writer.count > 0 && !commit.isSynced) {
     syncColdRun(writer);
     commit.isSynced = true;
+    return false;
+  }
+  if (writer.count > 0 && !commit.isFiltered) {
+    commit.isFiltered = filterColdRun(writer);
     return false;
   }
   if (writer.count > 0 && commit.run === undefined) {

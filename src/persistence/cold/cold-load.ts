@@ -1,20 +1,27 @@
 /**
- * Loads the cold tier at a start: the manifest, its runs, and the files that a crash left beside them.
+ * Opens the cold tier: the manifest, its runs, and the files that a crash left beside them.
  *
- *   manifest ─▶ listed runs, side by side ─▶ every block checked ─▶ filters, fences, and the hashes shown to the caller
- *   other run-*.cold, *.tmp ─▶ removed
+ *   manifest ─▶ each listed run: header ─▶ its filter file ─▶ filter, fences
+ *                                                       └ missing or damaged ─▶ the run read whole ─▶ filter file, anew
+ *   other run-* files, *.tmp ─▶ removed
  *
- *   I1  A run that the manifest does not list does not exist. A listed one is there whole, or SNAPSHOT_CORRUPT names it.
+ *   I1  A run that the manifest does not list does not exist. A listed one is there, with all of its blocks by its size, or
+ *       SNAPSHOT_CORRUPT names it. A block in the middle is checked when it is read.
  *   I2  A failed load releases everything that it took.
- *   I3  A hash is shown once, however many runs hold it. It is not shown when its newest value is a removal or a passing
- *       value: the process that wrote that has ended, and the record returns from elsewhere.
  */
 import { join } from "node:path";
-import { COLD_BLOCK_ENTRIES_MAX, COLD_BLOCK_ENTRIES_WORD } from "../../layout/files/cold-run.ts";
+import {
+  COLD_BLOCK_BYTES,
+  COLD_BLOCK_ENTRIES_MAX,
+  COLD_BLOCK_ENTRIES_WORD,
+  COLD_CRC_WORD,
+} from "../../layout/files/cold-run.ts";
 import { type Bloom, bloomInsertWords } from "../../structures/bloom/bloom.ts";
-import { COLD_REMOVED, isPassing } from "../../structures/storage-tiers.ts";
+import { createColdBloom, giveColdBloom } from "./cold-bloom.ts";
+import { beginColdFilter, coldFilterStep, closeColdFilter, readColdFilter } from "./cold-filter.ts";
 import { type ColdManifest, readColdManifest } from "./cold-manifest.ts";
 import {
+  type ColdBlock,
   type ColdPlace,
   type ColdRun,
   type ColdRunFacts,
@@ -25,13 +32,8 @@ import {
   createColdBlock,
   openListedRun,
 } from "./cold-run.ts";
-import {
-  type ColdCursor,
-  createColdBloom,
-  giveColdBloom,
-  openColdCursor,
-} from "./cold-run-stream.ts";
-import { coldWalkNext, createColdWalk } from "./cold-walk.ts";
+import { coldAdvance, openColdCursor } from "./cold-run-stream.ts";
+import { readAll } from "../files.ts";
 
 /** Removes the files that the manifest does not list, and returns the manifest; undefined in a directory that never held a tier. */
 export function sweepColdDirectory(place: ColdPlace): ColdManifest | undefined {
@@ -45,98 +47,93 @@ export function sweepColdDirectory(place: ColdPlace): ColdManifest | undefined {
     return undefined;
   }
   const kept = new Set(manifest.runs.map((run) => coldRunName(run.serial)));
-  for (const name of names) {
-    // I1: a crash left it, or a failed removal.
-    const isOrphan = name.endsWith(".tmp") || (name.endsWith(".cold") && !kept.has(name));
-    if (isOrphan) files.remove(join(directory, name));
-  }
+  // I1: a crash left it, or a failed removal.
+  for (const name of names) if (!isKept(name, kept)) files.remove(join(directory, name));
   return manifest;
 }
 
-/** Hashes shown in one call. */
-const ENTRIES_AT_ONCE = 1024;
-
-interface Loading {
-  readonly facts: ColdRunFacts;
-  readonly path: string;
-  readonly file: number;
-  readonly blockCount: number;
-  readonly bloom: Bloom;
-  readonly fences: Uint32Array;
-  cursor: ColdCursor | undefined;
+/** Whether a file of the tier stays: the manifest, and each listed run with its filter. */
+export function isKept(name: string, runs: ReadonlySet<string>): boolean {
+  if (name.endsWith(".tmp")) return false;
+  return !/\.(cold|filter)$/.test(name) || runs.has(name.replace(/filter$/, "cold"));
 }
 
-/** Reads the listed runs side by side: checks all of them, builds filters and fences, shows every hash with a value (I3). */
-export function loadColdRuns(
-  place: ColdPlace,
-  listed: readonly ColdRunFacts[],
-  visit: (hashes: Uint32Array, count: number) => void,
-): ColdRun[] {
-  const loads: Loading[] = [];
+/** Opens the listed runs, oldest first. */
+export function loadColdRuns(place: ColdPlace, listed: readonly ColdRunFacts[]): ColdRun[] {
+  const runs: ColdRun[] = [];
   try {
-    for (const facts of listed) loads.push(beginLoad(place, facts));
-    for (const load of loads) openLoad(place, load);
-    showEach(loads, visit);
+    for (const facts of listed) runs.push(loadRun(place, facts));
+    return runs;
   } catch (error) {
-    for (const { file, bloom } of loads) {
+    for (const { file, bloom } of runs) {
       place.files.close(file);
       giveColdBloom(place, bloom);
     }
     throw error;
   }
-  return loads.map(({ facts, path, file, blockCount, bloom, fences }) => {
-    const block = createColdBlock();
-    return { ...facts, path, file, blockCount, fences, bloom, block };
-  });
 }
 
 /** Checks the header first: filter and fences get room for no more entries than the file can hold. */
-function beginLoad(place: ColdPlace, facts: ColdRunFacts): Loading {
+function loadRun(place: ColdPlace, facts: ColdRunFacts): ColdRun {
   const path = coldRunPath(place, facts.serial);
   const blockCount = Math.ceil(facts.count / COLD_BLOCK_ENTRIES_MAX);
   const file = openListedRun(place.files, path);
+  const block = createColdBlock();
   try {
-    checkColdHeader(place, { ...facts, path, file }, createColdBlock());
+    checkColdHeader(place, { ...facts, path, file }, block);
     const fences = new Uint32Array(blockCount * 2);
-    const bloom = createColdBloom(place, facts.count);
-    return { facts, path, file, blockCount, bloom, fences, cursor: undefined };
+    const run = { ...facts, path, file, blockCount, fences, block, isDamaged: false };
+    // Unchecked, as all other blocks: only its checksum is compared.
+    readAll(place.files, file, block.bytes, blockCount * COLD_BLOCK_BYTES);
+    const bloom = readColdFilter(place, { facts, path }, fences, block);
+    if (bloom !== undefined && isAscending(fences)) return { ...run, bloom };
+    if (bloom !== undefined) giveColdBloom(place, bloom);
+    return { ...run, bloom: remake(place, run) };
   } catch (error) {
     place.files.close(file);
     throw error;
   }
 }
 
-function openLoad(place: ColdPlace, load: Loading): void {
-  const { facts, path, file, blockCount } = load;
-  load.cursor = openColdCursor(place, { serial: facts.serial, path, file, blockCount });
-  addBlock(load, load.cursor);
-}
-
-function showEach(
-  loads: readonly Loading[],
-  visit: (hashes: Uint32Array, count: number) => void,
-): void {
-  const byCursor = new Map(loads.map((load) => [load.cursor as ColdCursor, load]));
-  const cursors = [...byCursor.keys()];
-  const walk = createColdWalk(cursors, (cursor) => addBlock(byCursor.get(cursor), cursor));
-  const shown = new Uint32Array(ENTRIES_AT_ONCE * 2);
-  let count = 0;
-  while (coldWalkNext(walk)) {
-    if (walk.value === COLD_REMOVED || isPassing(walk.value)) continue;
-    shown[count * 2] = walk.lo;
-    shown[count * 2 + 1] = walk.hi;
-    if (++count < ENTRIES_AT_ONCE) continue;
-    visit(shown, count);
-    count = 0;
+/** Makes filter and fences from the run, all of which is checked, and writes them for the next opening. */
+function remake(place: ColdPlace, run: Omit<ColdRun, "bloom">): Bloom {
+  const { fences, serial, level, count, path } = run;
+  const bloom = createColdBloom(place, count);
+  try {
+    const cursor = openColdCursor(place, run);
+    for (let index = 0; !cursor.isDone; coldAdvance(cursor)) {
+      if (cursor.block.index === index) continue;
+      index = cursor.block.index;
+      addBlock(run, bloom, cursor.block);
+    }
+    const lastCrc = cursor.block.words[COLD_CRC_WORD] as number;
+    writeFilter(place, { facts: { serial, level, count }, path, fences, bloom, lastCrc });
+    return bloom;
+  } catch (error) {
+    giveColdBloom(place, bloom);
+    throw error;
   }
-  if (count > 0) visit(shown, count);
 }
 
-/** Adds the cursor's current block to filter and fences. */
-function addBlock(load: Loading | undefined, { block }: ColdCursor): void {
-  const { path, fences, facts, bloom } = load as Loading;
+/** What the disk refuses is made again by the next opening. */
+function writeFilter(place: ColdPlace, source: Parameters<typeof beginColdFilter>[1]): void {
+  try {
+    const writer = beginColdFilter(place.files, source);
+    try {
+      while (!coldFilterStep(place, writer));
+    } finally {
+      closeColdFilter(place.files, writer);
+    }
+  } catch {
+    // A file without a header does not count.
+  }
+}
+
+/** Adds a block to filter and fences. */
+function addBlock(run: Omit<ColdRun, "bloom">, bloom: Bloom, block: ColdBlock): void {
+  const { path, fences, count } = run;
   const entries = block.words[COLD_BLOCK_ENTRIES_WORD] as number;
-  const left = facts.count - (block.index - 1) * COLD_BLOCK_ENTRIES_MAX;
+  const left = count - (block.index - 1) * COLD_BLOCK_ENTRIES_MAX;
   if (entries !== Math.min(left, COLD_BLOCK_ENTRIES_MAX))
     throw corrupt(path, block.index, "entries are missing");
   const isRest = (word: number): boolean => word === 0;
@@ -146,4 +143,14 @@ function addBlock(load: Loading | undefined, { block }: ColdCursor): void {
   if (!isBlank) throw corrupt(path, block.index, "places without an entry are not zero");
   fences.set(block.hashes.subarray(0, 2), (block.index - 1) * 2);
   bloomInsertWords(bloom, block.hashes, entries);
+}
+
+function isAscending(fences: Uint32Array): boolean {
+  for (let at = 2; at < fences.length; at += 2) {
+    const hi = fences[at + 1] as number;
+    const before = fences[at - 1] as number;
+    if (hi < before) return false;
+    if (hi === before && (fences[at] as number) <= (fences[at - 2] as number)) return false;
+  }
+  return true;
 }

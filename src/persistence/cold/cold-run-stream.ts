@@ -16,16 +16,18 @@ import {
   COLD_BLOCK_SERIAL_WORD,
   COLD_BLOCK_VALUES_WORD,
   COLD_BLOCK_WORDS,
+  COLD_CRC_WORD,
 } from "../../layout/files/cold-run.ts";
-import { REGION_PAGE_BYTES } from "../../layout/memory/region.ts";
-import {
-  type Bloom,
-  bloomGive,
-  bloomInsertWords,
-  createBloom,
-} from "../../structures/bloom/bloom.ts";
-import { bloomRateAt } from "../../structures/bloom/bloom-sizing.ts";
+import { type Bloom, bloomInsertWords } from "../../structures/bloom/bloom.ts";
 import { isColdValue } from "../../structures/storage-tiers.ts";
+import { createColdBloom, giveColdBloom } from "./cold-bloom.ts";
+import {
+  beginColdFilter,
+  type ColdFilterWriter,
+  closeColdFilter,
+  coldFilterPath,
+  coldFilterStep,
+} from "./cold-filter.ts";
 import {
   type ColdBlock,
   type ColdPlace,
@@ -41,8 +43,6 @@ import { writeAll } from "../files.ts";
 
 /** Blocks per write: 64 KiB. */
 const WRITE_BLOCKS = 16;
-/** The largest part of the remaining filter memory that one filter takes: merges in progress and the next batch need some too. */
-const FILTER_PART = 3 / 4;
 
 export interface ColdWriter {
   readonly place: ColdPlace;
@@ -63,6 +63,10 @@ export interface ColdWriter {
   written: number;
   lastLo: number;
   lastHi: number;
+  /** Checksum of the last block written. */
+  lastCrc: number;
+  /** The file of its filter, begun when all blocks are written. */
+  filter: ColdFilterWriter | undefined;
 }
 
 /** Begins a run of about `capacity` entries; more of them raise its filter's rate of false positives. */
@@ -85,30 +89,9 @@ export function beginColdRun(
     ...{ place, serial, level, path, file, isListed: false, bloom },
     fences: new Uint32Array(Math.ceil(capacity / COLD_BLOCK_ENTRIES_MAX) * 2 + 2),
     words: new Uint32Array(WRITE_BLOCKS * COLD_BLOCK_WORDS),
-    ...{ count: 0, blocks: 0, written: 0, lastLo: 0, lastHi: 0 },
+    ...{ count: 0, blocks: 0, written: 0, lastLo: 0, lastHi: 0, lastCrc: 0 },
+    filter: undefined,
   };
-}
-
-/**
- * Creates the filter of a run, with the halves swapped so that it errs on other hashes than the filter in front of the tier. It takes
- * bitsPerEntry, or less where the tier's share of memory is smaller: lookups then read more.
- */
-export function createColdBloom(place: ColdPlace, capacity: number): Bloom {
-  const { filters, kernel } = place;
-  const left = (filters.bytesMax - filters.bytes) * FILTER_PART;
-  const bloom = createBloom(kernel, {
-    capacity,
-    falsePositiveRate: bloomRateAt(256 / place.bitsPerEntry),
-    bytesMax: Math.max(REGION_PAGE_BYTES, left),
-    ...{ isFixed: true, isRotated: true },
-  });
-  filters.bytes += bloom.bytes;
-  return bloom;
-}
-
-export function giveColdBloom(place: ColdPlace, bloom: Bloom): void {
-  place.filters.bytes -= bloom.bytes;
-  bloomGive(bloom);
 }
 
 /** Appends the next entry. May write the full blocks. @hot */
@@ -148,6 +131,17 @@ export function syncColdRun(writer: ColdWriter): void {
   place.files.sync(writer.file);
 }
 
+/** Writes the next slice of the filter of a synced run; true when all of it is written. */
+export function filterColdRun(writer: ColdWriter): boolean {
+  const { place, serial, level, path, count, bloom, blocks, lastCrc } = writer;
+  if (writer.filter === undefined) {
+    const fences = writer.fences.slice(0, blocks * 2);
+    const facts = { serial, level, count };
+    writer.filter = beginColdFilter(place.files, { facts, path, fences, bloom, lastCrc });
+  }
+  return coldFilterStep(place, writer.filter);
+}
+
 /** Renames the synced run to its final name (I1) and opens it for lookups. */
 export function nameColdRun(writer: ColdWriter): ColdRun {
   const { place, serial, level, path, count, bloom, blocks } = writer;
@@ -159,7 +153,8 @@ export function nameColdRun(writer: ColdWriter): ColdRun {
   writer.file = file;
   const fences = writer.fences.slice(0, blocks * 2);
   const block = createColdBlock();
-  return { serial, level, count, path, file, blockCount: blocks, fences, bloom, block };
+  const own = { path, file, blockCount: blocks, fences, bloom, block, isDamaged: false };
+  return { serial, level, count, ...own };
 }
 
 /** Removes everything left of a run that will not be used. Never throws. */
@@ -170,13 +165,16 @@ export function dropColdRun(writer: ColdWriter): void {
   if (writer.isListed) return; // the next start reads which manifest survived
   attempt(() => files.remove(`${writer.path}.tmp`));
   attempt(() => files.remove(writer.path));
+  attempt(() => files.remove(coldFilterPath(writer.path)));
 }
 
 /** Closes a run; with `isRemoved`, removes its file too. If that fails, the next start removes it. */
 export function releaseColdRun(place: ColdPlace, run: ColdRun, isRemoved: boolean): void {
   giveColdBloom(place, run.bloom);
   attempt(() => place.files.close(run.file));
-  if (isRemoved) attempt(() => place.files.remove(run.path));
+  if (!isRemoved) return;
+  attempt(() => place.files.remove(run.path));
+  attempt(() => place.files.remove(coldFilterPath(run.path)));
 }
 
 /** Reads a run from its first entry to its last. */
@@ -242,6 +240,7 @@ function writeBlocks(writer: ColdWriter): void {
     block[COLD_BLOCK_INDEX_WORD] = index;
     block[COLD_BLOCK_ENTRIES_WORD] = entries;
     sealColdBlock(block);
+    writer.lastCrc = block[COLD_CRC_WORD] as number;
     bloomInsertWords(writer.bloom, block.subarray(COLD_BLOCK_HASHES_WORD), entries);
   }
   const bytes = asBytes(words.subarray(0, pending * COLD_BLOCK_WORDS));
@@ -258,9 +257,10 @@ function growFences(writer: ColdWriter): void {
 }
 
 function closeWriter(writer: ColdWriter): void {
-  const { file } = writer;
+  const { file, filter, place } = writer;
   writer.file = -1;
-  if (file >= 0) writer.place.files.close(file);
+  if (file >= 0) place.files.close(file);
+  if (filter !== undefined) closeColdFilter(place.files, filter);
 }
 
 function asBytes(words: Uint32Array): Uint8Array {

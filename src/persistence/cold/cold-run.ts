@@ -2,7 +2,7 @@
  * One run of the cold tier: a file of sorted (hash, value) blocks; in memory its filter and one fence key per block.
  *
  *   file    [ header ][ block 1: 340 entries ][ block 2 ] …            layout/files/cold-run.ts, docs/formats/cold-run.md
- *   memory  bloom (≈ 10 bits an entry)   fences: first hash of every block
+ *   memory  bloom (≈ 10 bits an entry)   fences: first hash of every block      both in a file beside it (cold-filter.ts)
  *
  *   lookup: bloom ── certainly absent ─▶ 0
  *             └─ maybe ─▶ fences ─▶ one block of 4 KiB ─▶ binary search
@@ -82,6 +82,8 @@ export interface ColdRun extends ColdRunFacts {
   readonly bloom: Bloom;
   /** The block that a lookup read last. */
   readonly block: ColdBlock;
+  /** A block of it could not be read: it is asked, and never merged. */
+  isDamaged: boolean;
 }
 
 /** A block of a file in memory, with the views its readers need. */
@@ -264,7 +266,7 @@ function isSealed(words: Uint32Array, bytes: Uint8Array): boolean {
 }
 
 /** The last of `count` ascending hashes that is at most (lo, hi); −1 when all are greater. @hot */
-function lastAtMost(hashes: Uint32Array, count: number, lo: number, hi: number): number {
+export function lastAtMost(hashes: Uint32Array, count: number, lo: number, hi: number): number {
   assert(hashes.length >= count * 2, "lastAtMost: count");
   let low = 0;
   let high = count;

@@ -46,11 +46,20 @@ import {
 } from "../../structures/storage-tiers.ts";
 import { beginColdBatch } from "./cold-batch.ts";
 import { type ColdRuns, coldCommitStep } from "./cold-commit.ts";
-import { loadColdRuns, sweepColdDirectory } from "./cold-load.ts";
+import { isKept, loadColdRuns, sweepColdDirectory } from "./cold-load.ts";
 import { writeColdManifest } from "./cold-manifest.ts";
 import { type ColdMerge, beginColdMerge, coldMergeStep, endColdMerge } from "./cold-merge.ts";
-import { type ColdIdentity, type ColdRun, type ColdRunFacts, coldRunFind } from "./cold-run.ts";
+import {
+  type ColdIdentity,
+  type ColdRun,
+  type ColdRunFacts,
+  coldRunFind,
+  coldRunName,
+  createColdBlock,
+} from "./cold-run.ts";
 import { beginColdRun, releaseColdRun } from "./cold-run-stream.ts";
+import { coldFilterBytes } from "./cold-filter.ts";
+import { scanColdRuns } from "./cold-scan.ts";
 import { type Files, diskError, nodeFiles } from "../files.ts";
 
 /** Runs of one level that make a merge. */
@@ -95,7 +104,7 @@ interface State extends ColdRuns {
 }
 
 /**
- * Opens the tier in `directory`, or begins one. Synchronous; reads the manifest only, `load` reads the runs. Throws SNAPSHOT_CORRUPT,
+ * Opens the tier in `directory`, or begins one. Synchronous; reads the manifest only, `load` opens the runs. Throws SNAPSHOT_CORRUPT,
  * FORMAT_UNSUPPORTED, PROFILE_MISMATCH, DISK_FULL.
  */
 export function createColdTier(options: ColdTierOptions): ColdTier {
@@ -117,8 +126,11 @@ export function createColdTier(options: ColdTierOptions): ColdTier {
     Object.assign(state, { listed, nextSerial, firstOwn: nextSerial });
   }
   return {
-    load: (visit) => load(state, visit),
-    has: (hashes, count, values) => has(state, hashes, count, values),
+    load: () => load(state),
+    has: (hashes, count, values, isOwnOnly = false) =>
+      marked(state, () => has(state, { hashes, count, values }, isOwnOnly)),
+    scan: (from, entries, visit) =>
+      marked(state, () => scanColdRuns(state, { from, entries }, createColdBlock(), visit)),
     add: (hashes, values, count) => add(state, hashes, values, count),
     begin: (capacity) => begin(state, capacity),
     step: (budget, maySync = true) => step(state, budget, maySync),
@@ -136,28 +148,51 @@ export function createColdTier(options: ColdTierOptions): ColdTier {
   };
 }
 
-/** Reads every listed run. */
-function load(state: State, visit: (hashes: Uint32Array, count: number) => void): void {
+/** Opens every listed run; returns how many entries they have. */
+function load(state: State): number {
   const { listed } = state;
   assert(listed !== undefined, "ColdTier: load comes once");
-  state.runs = loadColdRuns(state, listed, visit);
+  state.runs = loadColdRuns(state, listed);
   state.listed = undefined;
+  return state.runs.reduce((sum, { count }) => sum + count, 0);
+}
+
+interface Asked {
+  readonly hashes: Uint32Array;
+  readonly count: number;
+  readonly values: Uint32Array;
 }
 
 /** Looks up hashes in their order, run by run: a block that several of them need is read once. */
-function has(state: State, hashes: Uint32Array, count: number, values: Uint32Array): void {
+function has(state: State, { hashes, count, values }: Asked, isOwnOnly: boolean): void {
   assert(state.listed === undefined, "ColdTier: load comes first");
-  const { runs } = state;
+  const { runs, firstOwn } = state;
   const order = count < SORTED_MIN ? undefined : orderOf(state, hashes, count);
   values.fill(0, 0, count);
   // The newest run that holds a hash has the value that counts.
   for (let at = runs.length - 1; at >= 0; at--) {
     const run = runs[at] as ColdRun;
+    if (isOwnOnly && run.serial < firstOwn) continue;
     for (let i = 0; i < count; i++) {
       const row = order === undefined ? i : (order[i] as number);
       if (values[row] === 0) values[row] = valueIn(state, run, hashes, row);
     }
   }
+}
+
+/** Runs an action that reads; a run that it finds damaged is marked. */
+function marked<Result>(state: State, action: () => Result): Result {
+  try {
+    return action();
+  } catch (error) {
+    markDamage(state, error);
+    throw error;
+  }
+}
+
+function markDamage({ runs }: State, error: unknown): void {
+  const path = error instanceof FrontierError && (error.details as { path?: string })?.path;
+  for (const run of runs) if (run.path === path) run.isDamaged = true;
 }
 
 /** Indices of the hashes in their order, valid until the next call. */
@@ -230,6 +265,7 @@ function step(state: State, budget: number, maySync: boolean): number {
       } catch (error) {
         state.merges.splice(state.merges.indexOf(merge), 1);
         endColdMerge(merge);
+        markDamage(state, error);
         throw error;
       }
     });
@@ -254,10 +290,11 @@ function nextMerge(state: State, maySync: boolean): ColdMerge | undefined {
     while (start > 0 && isFreeAt(state, start - 1, run.level)) start -= 1;
     if (end - start >= FAN_IN)
       return beginMerge(state, start, Math.min(end - start, MERGE_RUNS_MAX));
-    end = start;
+    end = Math.min(start, end - 1); // a damaged run stands alone
   }
   if (runs.length < RUNS_MANY || merges.length > 0) return undefined;
-  return beginMerge(state, newest - FAN_IN, FAN_IN);
+  const isWhole = runs.slice(newest - FAN_IN, newest).every(({ isDamaged }) => !isDamaged);
+  return isWhole ? beginMerge(state, newest - FAN_IN, FAN_IN) : undefined;
 }
 
 /** Number of runs before the one that an open batch still reads back. */
@@ -268,7 +305,8 @@ function newestFree(state: State): number {
 
 function isFreeAt(state: State, at: number, level: number): boolean {
   const run = state.runs[at] as ColdRun;
-  return run.level === level && !state.merges.some(({ inputs }) => inputs.includes(run));
+  if (run.level !== level || run.isDamaged) return false;
+  return !state.merges.some(({ inputs }) => inputs.includes(run));
 }
 
 function beginMerge(state: State, start: number, size: number): ColdMerge {
@@ -307,12 +345,11 @@ function settle(state: State): void {
   if (!state.isStale) return;
   guarded(state, () => writeColdManifest(state, state.runs, state.nextSerial));
   state.isStale = false;
-  const kept = new Set(state.runs.map(({ path }) => path));
-  const open = state.merges.map(({ writer }) => writer.path);
+  const open = state.merges.map(({ writer }) => writer);
+  const kept = new Set([...state.runs, ...open].map(({ serial }) => coldRunName(serial)));
   for (const name of state.files.list(state.directory)) {
-    const path = join(state.directory, name);
-    if (!name.endsWith(".cold") || kept.has(path) || open.includes(path)) continue;
-    if (state.batch === undefined) attempt(() => state.files.remove(path));
+    if (name.endsWith(".tmp") || isKept(name, kept) || state.batch !== undefined) continue;
+    attempt(() => state.files.remove(join(state.directory, name)));
   }
 }
 
@@ -337,7 +374,7 @@ function statsOf(state: State): ColdStats {
   for (const run of state.runs) {
     count += run.count;
     bytes += run.fences.byteLength + COLD_BLOCK_BYTES;
-    fileBytes += (run.blockCount + 1) * COLD_BLOCK_BYTES;
+    fileBytes += (run.blockCount + 1) * COLD_BLOCK_BYTES + coldFilterBytes(run.fences, run.bloom);
   }
   for (const { writer, inputs } of state.merges)
     bytes += writer.fences.byteLength + writer.words.byteLength + inputs.length * COLD_BLOCK_BYTES;

@@ -29,7 +29,7 @@ import {
   recordPlace,
   recordState,
 } from "../../structures/records/record.ts";
-import { seenFind } from "../../structures/seen/seen-set.ts";
+import { seenFind, seenRecovered } from "../../structures/seen/seen-set.ts";
 import { createRecordList, appendRecord } from "../../frontier/records/record-list.ts";
 import { eachLiveRecord } from "../journal/live-records.ts";
 import { endRecoverySpill } from "./recovery-spill.ts";
@@ -83,9 +83,10 @@ export function placeRestored(restoration: Restoration, nowMs: number): void {
   if (restoration.isAlone) restoration.volatileLive = restOf(counters);
   restoration.volatileLive = Math.max(restoration.volatileLive, 0);
   bookGone(core, restoration.volatileLive); // volatile records are gone with the process
-  // A filter cannot count its members, and a cold tier that was not merged yet holds some twice: the counted admissions are used.
+  // A filter cannot count its members, and a cold tier is not read whole: the counted admissions are used.
   if (core.seen.mode === "exact") setSeen(core, core.seen.count);
   else core.seen.count = counters.seen;
+  seenRecovered(core.seen);
   if (core.rules.some((rule) => rule.isGone && rule !== core.none))
     installRules(core, core, core.version, nowMs);
   settleEpochs(restoration);

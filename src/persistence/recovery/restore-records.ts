@@ -45,7 +45,7 @@ import {
 import { TABLE_RESERVED_MIN } from "../../layout/seen/table.ts";
 import type { RestoreBatch } from "../../structures/records/restore-batch.ts";
 import { isSpilledValue } from "../../structures/spill/spilled-identity.ts";
-import { seenFind, seenSet } from "../../structures/seen/seen-set.ts";
+import { seenFind, seenRecover, seenSet } from "../../structures/seen/seen-set.ts";
 import { setWord } from "../../structures/store.ts";
 import { goneOrder } from "../../frontier/rules/rule-state.ts";
 import { freeRecord } from "../../frontier/records/transitions.ts";
@@ -120,6 +120,7 @@ export interface Restoration {
 }
 
 export function createRestoration(core: Core, remake: () => Core, nowMs: number): Restoration {
+  seenRecover(core.seen);
   return {
     ...{ remake, core, nowMs, names: createNames(core), ruleIds: [], rules: [], notes: new Map() },
     gone: goneOf(core),

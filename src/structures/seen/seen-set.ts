@@ -55,10 +55,13 @@ import {
   tieredAdmit,
   tieredBytes,
   tieredClear,
+  tieredFailed,
   tieredFind,
   tieredIsBusy,
   tieredMakeRoom,
   tieredMayHold,
+  tieredRecover,
+  tieredRecovered,
   tieredStep,
 } from "./seen-tiered.ts";
 import { COLD_REMOVED, type ColdTier } from "../storage-tiers.ts";
@@ -116,7 +119,7 @@ interface SeenStats {
   readonly count: number;
 }
 
-/** Makes an empty set, or over a cold tier one that has what the tier holds (reads all of it). */
+/** Makes an empty set, or over a cold tier one that has what the tier holds. Then `count` is the caller's to set. */
 export function createSeenSet(options: SeenSetOptions): SeenSet {
   const { kernel, mode, memoryBytes = 512 * 2 ** 20, falsePositiveRate = 0.01 } = options;
   const table = createTable(kernel, { valued: true });
@@ -137,14 +140,15 @@ export function createSeenSet(options: SeenSetOptions): SeenSet {
     tiered = createTiered({ kernel, table, cold, beforeMove, ...sizes });
   }
   const rows: SeenRows = { hashesOffset: 0, count: 0, valuesOffset: 0, slotsOffset: 0, listed: [] };
-  return { mode, kernel, table, bloom, tiered, rows, count: tiered?.loaded ?? 0 };
+  return { mode, kernel, table, bloom, tiered, rows, count: 0 };
 }
 
 /**
  * Admits `count` hashes; rows whose value is TABLE_SKIP are passed over. A row's value becomes TABLE_NEW (its entry holds
  * TABLE_CLAIMED until the caller writes the handle at its slot), TABLE_CLAIMED (the same hash came earlier in the batch),
  * or the value known of it. Its slot is the byte offset of the value word, valid until the next insert; in mode bloom
- * 0 for what is not live. Returns how many are new, or −1 when memory is exhausted: nothing was admitted then. @hot
+ * 0 for what is not live. Returns how many are new, or −1 when memory is exhausted or the cold tier failed: nothing was admitted
+ * then. @hot
  */
 export function seenAdmitBatch(
   seen: SeenSet,
@@ -291,13 +295,27 @@ export function seenRemove(seen: SeenSet, lo: number, hi: number): boolean {
     if (!tableRemove(table, lo, hi) || !isThere) return false;
   } else {
     // What the cold tier holds can only be outlived by a newer entry.
-    const slot = isThere ? tableInsert(table, lo, hi) : 0;
+    const slot = isThere || tiered.isRecovering ? tableInsert(table, lo, hi) : 0;
     if (slot === 0) return false;
     kernel.region.views.u32[slot >>> 2] = SEEN_REMOVED;
     tiered.hasRemoved = true;
   }
   if (seen.bloom === undefined) seen.count -= 1;
   return true;
+}
+
+/** From here on files are replayed, until `seenRecovered`: what earlier processes left in the cold tier is not asked. */
+export function seenRecover({ tiered }: SeenSet): void {
+  if (tiered !== undefined) tieredRecover(tiered);
+}
+
+export function seenRecovered({ tiered }: SeenSet): void {
+  if (tiered !== undefined) tieredRecovered(tiered);
+}
+
+/** Whether the cold tier threw it, asked for a hash: nothing is known of that hash. */
+export function seenFailed({ tiered }: SeenSet, error: unknown): boolean {
+  return tiered !== undefined && tieredFailed(tiered, error);
 }
 
 /** A new generation: everything is new again, cold files included. */

@@ -4,6 +4,9 @@
  *   rows ─▶ hot table ── there ─▶ its value
  *               └─ new ─▶ bloom ── maybe ─▶ cold tier ── there ─▶ its value, hot from now on
  *
+ * The bloom is filled after an opening (fill-bloom.ts). Until then, while the files of the frontier are replayed, the set is recovering:
+ * of the tier it asks only what this process has written. Nothing else counts, since a replay overrides what it names.
+ *
  * Each admission pays for a slice of moving (move-to-cold-tier.ts) and of the cold tier's merges; what waits for the medium is left
  * to `tieredStep` as long as the hot table has room. What fails meanwhile (DISK_FULL) is put aside for `tieredStep` to
  * throw: the entries stay hot and the table grows instead.
@@ -15,17 +18,24 @@
  *   I1  What was admitted and not removed is in the hot table or in the cold tier.
  *   I2  The hot table's entry is newer than the cold tier's of the same hash.
  *   I3  A failed admission leaves nothing in the hot table.
+ *   I4  While it recovers, a removal stands in the hot table whether the cold tier has the hash or not.
  */
 import { REGION_PAGE_BYTES } from "../../layout/memory/region.ts";
 import { TABLE_CLAIMED, TABLE_EACH_MIN, TABLE_NEW } from "../../layout/seen/table.ts";
-import { type Bloom, bloomClear, bloomHas, bloomInsertWords } from "../bloom/bloom.ts";
+import { type Bloom, bloomClear, bloomHas } from "../bloom/bloom.ts";
 import { tableInsertBatch, tableRemove } from "../table/fingerprint-table.ts";
+import {
+  FILLED,
+  type Filling,
+  fillFor,
+  fillStep,
+  listMaybesWhileFilling,
+  mayBeCold,
+} from "./fill-bloom.ts";
 import { type SeenRows, listMaybes } from "./seen-bloom.ts";
 import {
   MOVE_SLICE,
-  type Mover,
   type MoverOptions,
-  bloomOf,
   createMover,
   endPass,
   hotCount,
@@ -40,46 +50,64 @@ import { COLD_REMOVED } from "../storage-tiers.ts";
 /** Merge work per admitted row: more than what steady moving needs, so that the debt is always paid in time. */
 const MERGE_PER_ROW = 8;
 
-export interface Tiered extends Mover {
-  /** Hashes that the tier held when it was opened. */
-  loaded: number;
+export interface Tiered extends Filling {
+  /** Entries that earlier processes left in the tier. */
+  earlier: number;
+  /** Of the tier, only what this process wrote is asked. */
+  isRecovering: boolean;
   maybeButNew: number;
   /** A removal may be in the hot table. */
   hasRemoved: boolean;
-  /** What a move or merge inside an admission threw. */
+  /** What a lookup, a move or a merge inside an admission threw. */
   failure: { readonly error: unknown } | undefined;
 }
 
 export function createTiered(options: MoverOptions): Tiered {
   const { cold, memoryBytes } = options;
+  cold.bound(memoryBytes * FILTERS_PART);
+  const earlier = cold.load();
   const tiered: Tiered = {
     ...createMover(options),
-    ...{ loaded: 0, maybeButNew: 0, hasRemoved: false, failure: undefined },
+    ...{ filledTo: earlier > 0 ? 0 : FILLED, isFilling: false, fillCredit: 0 },
+    ...{ earlier, isRecovering: false, maybeButNew: 0, hasRemoved: false, failure: undefined },
   };
-  cold.bound(memoryBytes * FILTERS_PART);
-  cold.load((hashes, count) => {
-    bloomInsertWords(bloomOf(tiered), hashes, count);
-    tiered.loaded += count;
-  });
+  tiered.isFilling = earlier > 0;
   return tiered;
+}
+
+/** From here on until `tieredRecovered` files are replayed. */
+export function tieredRecover(tiered: Tiered): void {
+  tiered.isRecovering = true;
+  tiered.isFilling = false;
+}
+
+export function tieredRecovered(tiered: Tiered): void {
+  if (!tiered.isRecovering) return;
+  tiered.isRecovering = false;
+  tiered.isFilling = tiered.filledTo < FILLED;
 }
 
 /** seenAdmitBatch of mode tiered. @hot */
 export function tieredAdmit(tiered: Tiered, rows: SeenRows): number {
   const { hashesOffset, count, valuesOffset, slotsOffset } = rows;
   tieredMakeRoom(tiered, count);
-  const { table, bloom } = tiered; // a move may have made the bloom
+  const { table, bloom, isRecovering, filledTo } = tiered; // a move may have made the bloom
+  const isAsked = bloom !== undefined || (filledTo < FILLED && !isRecovering);
   let fresh = tableInsertBatch(table, hashesOffset, count, valuesOffset, slotsOffset);
-  if (fresh > 0 && bloom !== undefined) fresh -= admitKnown(tiered, bloom, rows);
+  if (fresh > 0 && isAsked) {
+    const known = admitKnown(tiered, rows);
+    if (known < 0) return -1;
+    fresh -= known;
+  }
   if (fresh >= 0 && tiered.hasRemoved) fresh += admitRemoved(tiered, rows);
   return fresh;
 }
 
-/** The cold tier's value of one hash, or 0. */
+/** The cold tier's value of one hash, or 0. What the tier throws is put aside too. */
 export function tieredFind(tiered: Tiered, lo: number, hi: number): number {
-  if (tiered.bloom === undefined || !bloomHas(tiered.bloom, lo, hi)) return 0;
+  if (!mayHold(tiered, lo, hi)) return 0;
   const values = new Uint32Array(1);
-  tiered.cold.has(new Uint32Array([lo, hi]), 1, values);
+  ask(tiered, new Uint32Array([lo, hi]), 1, values);
   const value = values[0] as number;
   if (value !== 0 && value !== COLD_REMOVED) return value;
   tiered.maybeButNew += 1;
@@ -88,14 +116,38 @@ export function tieredFind(tiered: Tiered, lo: number, hi: number): number {
 
 /** True when the cold tier may hold the hash, now or once a batch under way is committed. */
 export function tieredMayHold(tiered: Tiered, lo: number, hi: number): boolean {
-  if (tiered.bloom === undefined || !bloomHas(tiered.bloom, lo, hi)) return false;
+  if (tiered.isRecovering && tiered.earlier > 0) return true; // I4
+  if (!mayHold(tiered, lo, hi)) return false;
   return isWriting(tiered) || tieredFind(tiered, lo, hi) !== 0;
 }
 
-/** Moves and merges what `rows` admissions pay for. Never throws. @hot */
+/** Whether the tier may have the hash, as far as filters know. @hot */
+function mayHold(tiered: Tiered, lo: number, hi: number): boolean {
+  const { bloom, isRecovering } = tiered;
+  if (!isRecovering) return mayBeCold(tiered, lo, hi);
+  return bloom !== undefined && bloomHas(bloom, lo, hi);
+}
+
+/** Asks the tier; what it throws is put aside, to be reported, and thrown. */
+function ask(tiered: Tiered, hashes: Uint32Array, count: number, values: Uint32Array): void {
+  try {
+    tiered.cold.has(hashes, count, values, tiered.isRecovering);
+  } catch (error) {
+    tiered.failure = { error };
+    throw error;
+  }
+}
+
+/** Whether the tier threw it when it was asked last. */
+export function tieredFailed({ failure }: Tiered, error: unknown): boolean {
+  return failure !== undefined && failure.error === error;
+}
+
+/** Moves, fills and merges what `rows` admissions pay for. Never throws. @hot */
 export function tieredMakeRoom(tiered: Tiered, rows: number): void {
   try {
     moveFor(tiered, rows);
+    if (tiered.isFilling) fillFor(tiered, rows);
     if (tiered.debt > 0) {
       const handled = tiered.cold.step(Math.min(tiered.debt, rows * MERGE_PER_ROW), false);
       tiered.debt = handled === 0 ? 0 : tiered.debt - handled;
@@ -116,6 +168,8 @@ export function tieredStep(tiered: Tiered, budget: number): number {
   try {
     const moved = moveStep(tiered, budget);
     if (moved > 0) return moved;
+    const filled = fillStep(tiered, budget);
+    if (filled > 0) return filled;
     const merged = tiered.cold.step(budget, true);
     tiered.debt = merged === 0 ? 0 : Math.max(0, tiered.debt - merged);
     return merged;
@@ -125,8 +179,8 @@ export function tieredStep(tiered: Tiered, budget: number): number {
   }
 }
 
-export function tieredIsBusy({ debt, failure, phase }: Tiered): boolean {
-  return phase !== "idle" || debt > 0 || failure !== undefined;
+export function tieredIsBusy({ debt, failure, isFilling, phase }: Tiered): boolean {
+  return phase !== "idle" || isFilling || debt > 0 || failure !== undefined;
 }
 
 function putAside(tiered: Tiered, error: unknown): void {
@@ -141,6 +195,9 @@ export function tieredClear(tiered: Tiered): void {
   endPass(tiered);
   tiered.cold.clear();
   if (tiered.bloom !== undefined) bloomClear(tiered.bloom);
+  tiered.earlier = 0;
+  tiered.filledTo = FILLED;
+  tiered.isFilling = false;
   tiered.hasRemoved = false;
   tiered.debt = 0;
   tiered.failure = undefined;
@@ -157,9 +214,11 @@ export function excessBytes({ memoryBytes, table }: Tiered): number {
   return hotExcessBytes(memoryBytes, table.pageCount * REGION_PAGE_BYTES);
 }
 
-/** New rows that the cold tier holds get its value, in the hot table too. Returns how many. */
-function admitKnown(tiered: Tiered, bloom: Bloom, rows: SeenRows): number {
-  listMaybes(bloom, rows, TABLE_NEW);
+/** New rows that the cold tier holds get its value, in the hot table too. Returns how many; −1: the tier failed. */
+function admitKnown(tiered: Tiered, rows: SeenRows): number {
+  const { bloom, isRecovering, filledTo } = tiered;
+  if (isRecovering || filledTo === FILLED) listMaybes(bloom as Bloom, rows, TABLE_NEW);
+  else listMaybesWhileFilling(tiered, rows);
   const { listed } = rows;
   if (listed.length === 0) return 0;
   const { u32 } = tiered.kernel.region.views;
@@ -170,7 +229,8 @@ function admitKnown(tiered: Tiered, bloom: Bloom, rows: SeenRows): number {
     known = lookUp(tiered, rows);
   } catch (error) {
     takeBack(tiered, rows);
-    throw error;
+    if (tiered.isRecovering) throw error;
+    return -1;
   }
   if (known === 0) return 0;
   for (let i = 0; i < listed.length; i++) {
@@ -213,7 +273,7 @@ function lookUp(tiered: Tiered, rows: SeenRows): number {
       hashes[i * 2] = u32[at] as number;
       hashes[i * 2 + 1] = u32[at + 1] as number;
     }
-    tiered.cold.has(hashes, count, values);
+    ask(tiered, hashes, count, values);
     for (let i = 0; i < count; i++) {
       const value = values[i] as number;
       if (value === 0 || value === COLD_REMOVED) tiered.maybeButNew += 1;

@@ -80,6 +80,8 @@ type Files = ReturnType<typeof tier>;
 /** The code that opening throws; the files are closed and the kernel's pages returned. */
 function refusal({ files }: Files): string {
   const pages = coldKernel.region.pagesUsed;
+  // Without a filter file the whole run is read.
+  for (const name of files.names()) if (name.endsWith(".filter")) files.remove(name);
   try {
     openColdTier(files).close();
   } catch (error) {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createRandom } from "../../../../src/base/random.ts";
+import { coldFilterPath } from "../../../../src/persistence/cold/cold-filter.ts";
 import type { ColdTier } from "../../../../src/structures/storage-tiers.ts";
 import { testRandom } from "../../../support/seed.ts";
 import {
@@ -21,25 +22,42 @@ describe("damaged files of cold runs", () => {
     return { files, tier, run };
   }
 
-  it("a damaged byte in any block is reported with the run's name, when it loads", () => {
-    const random = testRandom("cold damage");
-    const { files, run } = filled();
-    const good = files.bytesOf(run);
-    expect(good.length).toBe(4096 * 6);
-    for (let at = 0; at < good.length; at += 1 + random.below(200)) {
-      const bad = good.slice();
-      bad[at] = (bad[at] as number) ^ (1 << random.below(8));
-      files.setBytes(run, bad);
-      const named = expect.objectContaining({
-        code: "SNAPSHOT_CORRUPT",
-        message: expect.stringMatching(/run-00000001.cold/),
-      });
-      expect(() => openColdTier(files)).toThrow(named);
+  /** Opens the tier and looks up everything. */
+  function readAll(files: MemoryFiles): void {
+    const tier = openColdTier(files);
+    try {
+      for (const { lo, hi } of coldBatchFrom(createRandom(5), 1500, 100_000).values())
+        findCold(tier, lo, hi);
+    } finally {
+      tier.close();
     }
-    files.setBytes(run, good);
-    openColdTier(files).close();
-    expect(files.openCount()).toBe(0);
-  });
+  }
+
+  it.each(["when it is read", "without a filter file, when it loads"])(
+    "a damaged byte in any block is reported with the run's name, %s",
+    (when) => {
+      const random = testRandom("cold damage");
+      const { files, run } = filled();
+      const hasFilter = when === "when it is read";
+      if (!hasFilter) files.remove(coldFilterPath(run));
+      const read = hasFilter ? readAll : openColdTier;
+      const good = files.bytesOf(run);
+      expect(good.length).toBe(4096 * 6);
+      for (let at = 0; at < good.length; at += 1 + random.below(200)) {
+        const bad = good.slice();
+        bad[at] = (bad[at] as number) ^ (1 << random.below(8));
+        files.setBytes(run, bad);
+        const named = expect.objectContaining({
+          code: "SNAPSHOT_CORRUPT",
+          message: expect.stringMatching(/run-00000001.cold/),
+        });
+        expect(() => read(files)).toThrow(named);
+      }
+      files.setBytes(run, good);
+      readAll(files);
+      expect(files.openCount()).toBe(0);
+    },
+  );
 
   it("a file cut at, before or after any block, or too long, is reported with the run's name", () => {
     const { files, run } = filled();
@@ -64,7 +82,7 @@ describe("damaged files of cold runs", () => {
     bad.set(good.subarray(4096, 8192), 8192);
     bad.set(good.subarray(8192, 12288), 4096);
     files.setBytes(run, bad);
-    expect(() => openColdTier(files)).toThrow(/another place/);
+    expect(() => readAll(files)).toThrow(/another place/);
   });
 
   it("damage that occurs while the tier is open is detected by the lookup", () => {
