@@ -14,12 +14,10 @@ export interface RecordList {
 
 const CAPACITY_FIRST = 64;
 
-export function createRecordList(): RecordList {
-  return {
-    handles: new Uint32Array(CAPACITY_FIRST),
-    keys: new Float64Array(CAPACITY_FIRST),
-    count: 0,
-  };
+/** `capacity`: about how many are to come. */
+export function createRecordList(capacity = CAPACITY_FIRST): RecordList {
+  const size = Math.max(capacity, CAPACITY_FIRST);
+  return { handles: new Uint32Array(size), keys: new Float64Array(size), count: 0 };
 }
 
 /** Notes one more, with the key that it has now. */

@@ -5,7 +5,11 @@ import { sharesReorder } from "../../frontier/scheduling/rule-shares.ts";
 import { bloomFill, type BloomLayer } from "../../structures/bloom/bloom-copy.ts";
 import { TABLE_RESERVED_MIN } from "../../layout/seen/table.ts";
 import { epochAdd, epochOpen } from "../../structures/seen/epoch-table.ts";
-import { parentCreate, parentRelease } from "../../structures/records/record.ts";
+import {
+  parentCreate,
+  parentRelease,
+  RECORD_FLAG_NO_IDENTITY,
+} from "../../structures/records/record.ts";
 import {
   seenAdmitBatch,
   seenExpect,
@@ -26,6 +30,7 @@ import {
   unsupported,
 } from "../directory/frontier-directory.ts";
 import { RESTORE_ROWS_MAX } from "../../structures/records/restore-batch.ts";
+import { dropCopied, noteCopied } from "./copied-records.ts";
 import { spillDuringRecovery } from "./recovery-spill.ts";
 import { restoreBlock } from "./restore-blocks.ts";
 import { restoreColumns } from "./restore-rows.ts";
@@ -156,6 +161,7 @@ function applyHead(restoration: Restoration, head: SnapshotHead): void {
   const { hosts } = core;
   restoreCounters(core, head);
   core.sequence = head.sequence;
+  restoration.copied.began = head.sequence;
   core.leaseSequence = head.leaseSequence;
   hosts.joined = head.joined;
   restoration.volatileLive = head.volatileLive;
@@ -319,6 +325,7 @@ function finish(
   const value = values[row] as number;
   const record = restoredRecord(restoration, false, lo, hi);
   if (record !== 0) dropRestored(restoration, record);
+  dropCopied(restoration, lo, hi);
   if (value === COLD_REMOVED) seenRemove(seen, lo, hi);
   else if (!seenSet(seen, lo, hi, value)) throw memoryFull();
 }
@@ -383,6 +390,11 @@ function fillRecords({ restoration, core }: Filler, chunk: RecordChunk): void {
       blobOf: blobs === undefined ? undefined : (row) => blobs.get(start + row),
     });
     textAt += textWords;
+  }
+  for (let row = 0; core.spilling !== undefined && row < chunk.n; row++) {
+    if (((words[row * 4] as number) & (RECORD_FLAG_NO_IDENTITY << 8)) !== 0) continue;
+    const key = doubles[row * 3] as number;
+    noteCopied(restoration, key, hashes[row * 4] as number, hashes[row * 4 + 1] as number);
   }
   for (const handle of handles) parentRelease(core.store, handle);
 }

@@ -29,14 +29,15 @@ import {
   recordPlace,
   recordState,
 } from "../../structures/records/record.ts";
-import { seenFind, seenRecovered } from "../../structures/seen/seen-set.ts";
+import { seenFind, seenHot, seenRecovered } from "../../structures/seen/seen-set.ts";
 import { createRecordList, appendRecord } from "../../frontier/records/record-list.ts";
 import { eachLiveRecord } from "../journal/live-records.ts";
 import { endRecoverySpill } from "./recovery-spill.ts";
 import { dueOfRestored, type Restoration } from "./restore-records.ts";
+import { clearCopied } from "./copied-records.ts";
 import { closeRows } from "./restore-rows.ts";
 import { separateTurns } from "./restore-hosts.ts";
-import { sortApart } from "./sort-by-key.ts";
+import { sortApart } from "../../frontier/records/sort-records.ts";
 import {
   balanceCounters,
   bookGone,
@@ -54,10 +55,11 @@ export function placeRestored(restoration: Restoration, nowMs: number): void {
   const { core } = restoration;
   const { counters, store } = core;
   closeRows(restoration);
+  clearCopied(restoration);
   endRecoverySpill(restoration);
   // No host stands anywhere yet, even where a spill has placed records: `settlePlacedHosts` comes below.
   if (!separateTurns(core)) restoration.isCorrected = true;
-  const pending = createRecordList();
+  const pending = createRecordList(seenHot(core.seen));
   const failed = createRecordList();
   eachLiveRecord(core, restoration.names, (record) => {
     if (recordPlace(store, record) !== 0) return; // already placed, to save memory

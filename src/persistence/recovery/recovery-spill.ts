@@ -37,6 +37,7 @@ import {
   RULE_QUEUE_RANKS_WORD,
   setHostFlag,
 } from "../../structures/hosts/host-table.ts";
+import { seenTidy } from "../../structures/seen/seen-set.ts";
 import { ranksRemove } from "../../structures/ordering/ranks.ts";
 import { timelineRemove } from "../../structures/ordering/timeline.ts";
 import { RECORD_PENDING, recordPlace, recordState } from "../../structures/records/record.ts";
@@ -44,13 +45,19 @@ import { type Spill, spillUsedBytes } from "../../structures/spill/lane-spill.ts
 import { float, word } from "../../structures/store.ts";
 import { eachLiveRecord } from "../journal/live-records.ts";
 import type { Restoration } from "./restore-records.ts";
-import { sortApart, sortByKey } from "./sort-by-key.ts";
+import { sortApart, sortByKey } from "../../frontier/records/sort-records.ts";
 
 /** How many hosts are let stand for those that have to leave: some of them may not leave. */
 const LEAVING_MORE = 1.25;
 
 /** Of the bound, where the files do not fit in memory. */
 const PART_BESIDE_LISTS = 0.6;
+/** Of that, what stays in memory when hosts go. */
+const PART_LEFT = 1 / 2;
+/** The same where the files do not fit. What stays is scattered over all pages, so that few could be given back if much of it did. */
+const PART_LEFT_OF_GREAT = 1 / 16;
+/** Entries of the seen-set that move or merge in a call. */
+const SEEN_ENTRIES = 16_384;
 
 /** Called after each section or frame, and within frames of many entries, while no row is collected. */
 export function spillDuringRecovery(restoration: Restoration): void {
@@ -58,6 +65,7 @@ export function spillDuringRecovery(restoration: Restoration): void {
   const { spilling, store } = core;
   if (spilling === undefined) return;
   const { spill } = spilling;
+  seenTidy(core.seen, SEEN_ENTRIES);
   const budgetBytes = boundBytes(restoration, spilling);
   const held = heldBytes(spilling);
   if (held <= budgetBytes || !hasMuchToSpill(spilling)) return;
@@ -87,6 +95,12 @@ function boundBytes({ fileBytes }: Restoration, { budgetBytes }: Spilling): numb
   return fileBytes > budgetBytes ? budgetBytes * PART_BESIDE_LISTS : budgetBytes;
 }
 
+/** What stays of records and hosts when hosts go. */
+function leftBytes(restoration: Restoration, spilling: Spilling): number {
+  const isGreat = restoration.fileBytes > spilling.budgetBytes;
+  return boundBytes(restoration, spilling) * (isGreat ? PART_LEFT_OF_GREAT : PART_LEFT);
+}
+
 /** Hosts that an entry names come back where they stood: they leave that place until all is read (I3). */
 export function unsettleReturning(core: Core, spill: Spill): void {
   spill.onHosts = (hosts) => {
@@ -99,18 +113,18 @@ export function endRecoverySpill({ core }: Restoration): void {
   if (core.spilling !== undefined) core.spilling.spill.onHosts = undefined;
 }
 
-/** Sends whole hosts to disk until memory is down to half of its bound. Never throws what the tier throws: what the disk refuses stays. */
+/** Sends whole hosts to disk until memory is down to its part. Never throws what the tier throws: what the disk refuses stays. */
 function spillHostsDownTo(restoration: Restoration, spilling: Spilling): void {
   const { core } = restoration;
   const { spill } = spilling;
-  const budgetBytes = boundBytes(restoration, spilling);
+  const left = leftBytes(restoration, spilling);
   unsettleReturning(core, spill);
   const used = spillUsedBytes(spill);
-  const part = (LEAVING_MORE * (used - budgetBytes / 2)) / used;
+  const part = (LEAVING_MORE * (used - left)) / used;
   for (const most of [part, 1]) {
     letStand(restoration, most);
     try {
-      while (spillUsedBytes(spill) > budgetBytes / 2 && spillRestoredHosts(core, spilling) > 0);
+      while (spillUsedBytes(spill) > left && spillRestoredHosts(core, spilling) > 0);
     } catch (error) {
       spilling.failure = { error };
     }
@@ -118,7 +132,7 @@ function spillHostsDownTo(restoration: Restoration, spilling: Spilling): void {
     for (let host = hostNextBusy(hosts, 0); host !== 0; host = hostNextBusy(hosts, host)) {
       unsettleHost(core, host);
     }
-    if (spillUsedBytes(spill) <= budgetBytes / 2 || spilling.failure !== undefined) break;
+    if (spillUsedBytes(spill) <= left || spilling.failure !== undefined) break;
   }
   restoration.host = 0; // it may have left
 }

@@ -98,10 +98,10 @@ import {
   setRecordPriority,
 } from "../../structures/records/record.ts";
 import { seenSet } from "../../structures/seen/seen-set.ts";
+import { dropCopied, isCopied } from "./copied-records.ts";
 import {
   checkRuleOf,
   dropRestored,
-  isCopied,
   noteKey,
   type Restoration,
   type Rows,
@@ -301,6 +301,7 @@ function applyEnd(replay: Replay, kind: number): void {
   if ((head & JOURNAL_NAMELESS) !== 0) return;
   const word = words[at + 3] as number;
   if (!isFinishedValue(word)) throw wrong("an invalid final state");
+  dropCopied(restoration, words[at + 1] as number, words[at + 2] as number);
   seenSet(core.seen, words[at + 1] as number, words[at + 2] as number, word);
 }
 

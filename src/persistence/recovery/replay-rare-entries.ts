@@ -45,6 +45,7 @@ import { forgetSpilled, isNameFree, keepName, tryNameRecord } from "../journal/n
 import { volatileStep } from "../journal/volatile-counts.ts";
 import { packr } from "../msgpack.ts";
 import { remakeHost, restoreGroup, setRestoredAddress, setRestoredHost } from "./restore-hosts.ts";
+import { clearCopied, dropCopied } from "./copied-records.ts";
 import {
   clearRestoration,
   dropRestored,
@@ -142,6 +143,7 @@ export function applyDisowned(replay: Replay): void {
   const hi = words[at + 2] as number;
   const record = restoredRecord(restoration, false, lo, hi);
   restoration.listener?.onForgotten(lo, hi);
+  dropCopied(restoration, lo, hi);
   seenRemove(core.seen, lo, hi);
   bookSeen(core, -1);
   restoration.hasForgotten = true;
@@ -165,6 +167,7 @@ export function applyUnseen(replay: Replay): void {
   const record = restoredRecord(restoration, false, lo, hi);
   if (record !== 0) dropRestored(restoration, record);
   restoration.listener?.onForgotten(lo, hi);
+  dropCopied(restoration, lo, hi);
   seenRemove(core.seen, lo, hi);
   bookSeen(core, -1);
   restoration.hasForgotten = true;
@@ -207,6 +210,7 @@ function applyForgotten(restoration: Restoration): void {
   const all: number[] = [];
   eachLiveRecord(core, names, (record) => all.push(record));
   restoration.notes.delete(VISITED_NOTE);
+  clearCopied(restoration);
   seenForget(core.seen);
   epochClear(core.epochs);
   for (const record of all) {

@@ -8,7 +8,9 @@
  */
 import { isMemoryFull } from "../../base/errors.ts";
 import { bookPending } from "../../frontier/records/ledger.ts";
+import { ITEM_KEY_WORD } from "../../layout/ordering/item.ts";
 import {
+  SPILL_ENTRY_HEAD_WORDS,
   SPILL_HOST_HEAD_WORDS,
   SPILL_HOST_NAME_WORD,
   SPILL_HOST_PLAIN,
@@ -16,8 +18,9 @@ import {
   SPILL_HOST_RULE_WORD,
   SPILL_HOST_WORDS_WORD,
 } from "../../layout/records/spill-block.ts";
+import { firstRecordAt } from "../../structures/spill/host-codec.ts";
 import { addedRuleOf, type BlockImage, layImage } from "../../structures/spill/host-images.ts";
-import { entryWords } from "../../structures/spill/record-codec.ts";
+import { entryHi, entryLo, entryWords } from "../../structures/spill/record-codec.ts";
 import { blockRows } from "../snapshot/block-rows.ts";
 import { doubleAt } from "../snapshot/check-block.ts";
 import {
@@ -28,6 +31,7 @@ import {
   wordsOf,
 } from "../snapshot/snapshot-format.ts";
 import { wrong } from "./check-fields.ts";
+import { noteCopied } from "./copied-records.ts";
 import { unsettleReturning } from "./recovery-spill.ts";
 import { noteSpilledHost } from "./restore-hosts.ts";
 import { type Restoration, ruleOfIndex } from "./restore-records.ts";
@@ -88,13 +92,24 @@ function layBlock(restoration: Restoration, image: BlockImage, page: number): bo
   const { added, words } = image;
   for (let at = 0; at < words.length; at += words[at + SPILL_HOST_WORDS_WORD] as number) {
     noteHost(restoration, words, at);
+    let next = firstRecordAt(words, at);
+    for (let left = words[at + SPILL_HOST_RECORDS_WORD] as number; left > 0; left--) {
+      noteEntry(restoration, words, next);
+      next += entryWords(words, next);
+    }
     const rule = ruleQueueOf(words[at + SPILL_HOST_RULE_WORD] as number);
     bookPending(core, rule, words[at + SPILL_HOST_RECORDS_WORD] as number);
   }
   for (let at = 0; at < added.length; at += entryWords(added, at)) {
+    noteEntry(restoration, added, at);
     bookPending(core, ruleQueueOf(addedRuleOf(added, at)), 1);
   }
   return true;
+}
+
+function noteEntry(restoration: Restoration, words: Uint32Array, at: number): void {
+  const key = doubleAt(words, at + SPILL_ENTRY_HEAD_WORDS + ITEM_KEY_WORD);
+  noteCopied(restoration, key, entryLo(words, at), entryHi(words, at));
 }
 
 function noteHost(restoration: Restoration, words: Uint32Array, at: number): void {

@@ -34,6 +34,8 @@ import {
   parentRetain,
   recordCreate,
   recordFlags,
+  recordHi,
+  recordLo,
   recordPlace,
   recordTextOffset,
   setBlobPeriod,
@@ -44,7 +46,6 @@ import {
 } from "../../structures/records/record.ts";
 import { TABLE_RESERVED_MIN } from "../../layout/seen/table.ts";
 import type { RestoreBatch } from "../../structures/records/restore-batch.ts";
-import { isSpilledValue } from "../../structures/spill/spilled-identity.ts";
 import { seenFind, seenRecover, seenSet } from "../../structures/seen/seen-set.ts";
 import { setWord } from "../../structures/store.ts";
 import { goneOrder } from "../../frontier/rules/rule-state.ts";
@@ -52,6 +53,7 @@ import { freeRecord } from "../../frontier/records/transitions.ts";
 import { VISITED_NOTE } from "../transfer/digest-file.ts";
 import type { TransitionListener } from "../journal/transition-listener.ts";
 import { wrong } from "./check-fields.ts";
+import { clearCopied, type CopiedRecords, createCopied, dropCopied } from "./copied-records.ts";
 import {
   createNames,
   dropName,
@@ -102,6 +104,7 @@ export interface Restoration {
   listener?: TransitionListener | undefined;
   /** The time of the entries that follow. */
   timeMs: number;
+  readonly copied: CopiedRecords;
   /** Buffers for records that are created in batches; made for the first of them. */
   rows: Rows | undefined;
   /** The highest clock of a host that was named, less the host's own delay. */
@@ -124,6 +127,7 @@ export function createRestoration(core: Core, remake: () => Core, nowMs: number)
   return {
     ...{ remake, core, nowMs, names: createNames(core), ruleIds: [], rules: [], notes: new Map() },
     gone: goneOf(core),
+    copied: createCopied(),
     joined: new Set(),
     notedAt: new Map(),
     ...{
@@ -224,16 +228,6 @@ export function restoredRecord(
 }
 
 /**
- * Whether a record that an entry admits is on disk already. It came from the snapshot and has not ended since, so it is a copy of this
- * record, as later entries leave it: it stays there, unread. What the entry counts for its host's budget is another matter.
- */
-export function isCopied({ core }: Restoration, from: RestoredRecord): boolean {
-  if (from.isMoved || from.hostAdmitted >= 0 || core.spilling === undefined) return false;
-  if ((from.flags & RECORD_FLAG_NO_IDENTITY) !== 0) return false;
-  return isSpilledValue(seenFind(core.seen, from.lo, from.hi));
-}
-
-/**
  * Creates a record, replacing one of the same name. Returns false when its host is not known, when one that is new replaced another, or
  * when one that was moved replaced none: only entries that a snapshot holds already may do so. @hot
  */
@@ -321,6 +315,7 @@ function makeRecord(restoration: Restoration, from: RestoredRecord, queue: numbe
 
 /** Drops everything but the notes, and of the notes the one about requests that another program made. */
 export function clearRestoration(restoration: Restoration): void {
+  clearCopied(restoration);
   restoration.core = restoration.remake();
   restoration.notes.delete(VISITED_NOTE);
   restoration.names = createNames(restoration.core);
@@ -335,7 +330,9 @@ export function clearRestoration(restoration: Restoration): void {
 /** Drops a record with its name. The caller sets the last word of its identity. */
 export function dropRestored(restoration: Restoration, record: number): void {
   const { core, names } = restoration;
-  if ((recordFlags(core.store, record) & RECORD_FLAG_NO_IDENTITY) !== 0) dropName(names, record);
+  const { store } = core;
+  if ((recordFlags(store, record) & RECORD_FLAG_NO_IDENTITY) !== 0) dropName(names, record);
+  else dropCopied(restoration, recordLo(store, record), recordHi(store, record));
   freeRecord(core, record);
 }
 

@@ -46,10 +46,10 @@ import {
 } from "../../structures/records/restore-batch.ts";
 import { seenSlot } from "../../structures/seen/seen-set.ts";
 import { checkDue, checkFlags, checkKey, checkPriority, checkStateAfter } from "./check-fields.ts";
+import { isCopied } from "./copied-records.ts";
 import {
   checkRuleOf,
   createRestoredRecord,
-  isCopied,
   noteKey,
   type Restoration,
   restoreRecord,

@@ -63,6 +63,7 @@ import {
   tieredRecover,
   tieredRecovered,
   tieredStep,
+  tieredTidy,
 } from "./seen-tiered.ts";
 import { COLD_REMOVED, type ColdTier } from "../storage-tiers.ts";
 
@@ -332,6 +333,11 @@ export function seenForget(seen: SeenSet): void {
  */
 export function seenStep(seen: SeenSet, budget: number): number {
   return seen.tiered === undefined ? 0 : tieredStep(seen.tiered, budget);
+}
+
+/** Goes on with what admissions began and owe, for about `budget` entries; what fails is put aside until the next `seenStep`. */
+export function seenTidy({ tiered }: SeenSet, budget: number): void {
+  if (tiered !== undefined) tieredTidy(tiered, budget);
 }
 
 /** Whether `seenStep` has something to do: a pass or merges under way, or an error to report. */

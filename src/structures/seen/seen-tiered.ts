@@ -179,6 +179,19 @@ export function tieredStep(tiered: Tiered, budget: number): number {
   }
 }
 
+/** Goes on with a pass under way, or merges as far as passes owe it; merges that are left from earlier can wait. Never throws. */
+export function tieredTidy(tiered: Tiered, budget: number): void {
+  try {
+    if (tiered.phase !== "idle") moveStep(tiered, budget);
+    else if (tiered.debt > 0) {
+      const merged = tiered.cold.step(Math.min(budget, tiered.debt), true);
+      tiered.debt = merged === 0 ? 0 : Math.max(0, tiered.debt - merged);
+    }
+  } catch (error) {
+    putAside(tiered, error);
+  }
+}
+
 export function tieredIsBusy({ debt, failure, isFilling, phase }: Tiered): boolean {
   return phase !== "idle" || isFilling || debt > 0 || failure !== undefined;
 }

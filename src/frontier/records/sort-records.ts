@@ -2,8 +2,8 @@
  * Sorts handles by their keys: whole numbers, mostly dense and unique. Dense keys are placed directly; others are sorted in
  * radix passes of 16 bits over the range of the keys, at most four.
  */
-import type { Core } from "../../frontier/core.ts";
-import type { RecordList } from "../../frontier/records/record-list.ts";
+import type { Core } from "../core.ts";
+import type { RecordList } from "./record-list.ts";
 import { setRecordKey } from "../../structures/records/record.ts";
 
 const DIGITS = 65_536;
