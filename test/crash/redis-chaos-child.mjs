@@ -41,7 +41,16 @@ function clientOf() {
   return client;
 }
 
-const note = (message) => new Promise((resolve) => process.send(message, resolve));
+const unanswered = [];
+process.on("message", () => unanswered.shift()());
+
+/** Resolves when the parent has noted it: what comes after it in this process comes after it in the web's log too. */
+function note(message) {
+  return new Promise((resolve) => {
+    unanswered.push(resolve);
+    process.send(message);
+  });
+}
 
 /** Makes a call until the server answers: links may be cut for longer than a call tries. */
 async function untilAnswered(call) {
