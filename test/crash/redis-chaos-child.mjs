@@ -6,10 +6,11 @@
  * The User-Agent of a request names the process and the deadline of its lease, so that the web's log alone shows who held what. Notes:
  * "done" after a server has acknowledged it, "givenBack" before it releases a lease.
  */
+import { EventEmitter } from "node:events";
 import { get } from "node:http";
 
 const settings = JSON.parse(process.argv[2]);
-const { redis, cluster, name, web, id, shiftMs, leaseMs } = settings;
+const { redis, cluster, client: given, name, web, id, shiftMs, leaseMs } = settings;
 /** One forwarded parcel in so many finds its process dead. */
 const DEATHS = 8;
 let state = settings.seed >>> 0;
@@ -26,11 +27,10 @@ const { Cluster, Redis } = await import("ioredis");
 
 /** The frontier's client, over a cluster's nodes or one server. Now and then the process dies between a page's end and its links' arrival. */
 function clientOf() {
-  const own = { maxRetriesPerRequest: 1, retryStrategy: () => 50 };
   const client =
     cluster === undefined
-      ? new Redis(redis, own)
-      : new Cluster(cluster, { slotsRefreshTimeout: 5_000 });
+      ? new Redis(redis, { maxRetriesPerRequest: 1, retryStrategy: () => 50 })
+      : new Cluster(cluster, { slotsRefreshTimeout: 5_000, ...given });
   client.on("error", () => undefined);
   const { sha } = scriptOf("deliver");
   const call = client.callBuffer.bind(client);
@@ -40,6 +40,9 @@ function clientOf() {
   };
   return client;
 }
+
+// While every way is cut, the subscriber of an ioredis Cluster turns to the next node at once, and adds a listener to its old socket each time.
+EventEmitter.defaultMaxListeners = 0;
 
 const unanswered = [];
 process.on("message", () => unanswered.shift()());
