@@ -6,7 +6,6 @@
  * The User-Agent of a request names the process and the deadline of its lease, so that the web's log alone shows who held what. Notes:
  * "done" after a server has acknowledged it, "givenBack" before it releases a lease.
  */
-import { EventEmitter } from "node:events";
 import { get } from "node:http";
 
 const settings = JSON.parse(process.argv[2]);
@@ -40,9 +39,6 @@ function clientOf() {
   };
   return client;
 }
-
-// While every way is cut, the subscriber of an ioredis Cluster turns to the next node at once, and adds a listener to its old socket each time.
-EventEmitter.defaultMaxListeners = 0;
 
 const unanswered = [];
 process.on("message", () => unanswered.shift()());

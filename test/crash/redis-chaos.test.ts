@@ -17,7 +17,7 @@ import {
   until,
 } from "../support/chaos-faults.ts";
 import { judge, type Verdict, visitsOf } from "../support/chaos-judge.ts";
-import { openLinkProxy } from "../support/link-proxy.ts";
+import { openLinkProxies, openLinkProxy } from "../support/link-proxy.ts";
 import { startCluster } from "../support/redis-cluster.ts";
 import { type RedisServer, startRedis, WITHOUT_REDIS } from "../support/redis-server.ts";
 import { stressRounds, testSeed } from "../support/seed.ts";
@@ -168,13 +168,9 @@ async function oneCluster(seed: number): Promise<void> {
   const given = { redis: client, name: "chaos", partitions: 6, keepOpen: true };
   const frontier = await openRedisFrontier({ ...given, defaults: DEFAULTS });
   onTestFinished(() => frontier.close({ discard: true }));
-  const proxies = await Promise.all(cluster.nodes.map(({ port }) => openLinkProxy({ port })));
+  const { proxies, natMap } = await openLinkProxies(cluster.nodes);
   onTestFinished(async () => {
     for (const proxy of proxies) await proxy.close();
-  });
-  const natMap: Record<string, { host: string; port: number }> = {};
-  cluster.nodes.forEach(({ port }, at) => {
-    natMap[`127.0.0.1:${port}`] = { host: "127.0.0.1", port: proxies[at]?.port ?? 0 };
   });
   // Half of the clients follow no redirection by themselves; the others have links that fail.
   const crawl = await startCrawl(seed, "chaos", (at) =>
