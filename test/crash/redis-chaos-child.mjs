@@ -9,7 +9,7 @@
 import { get } from "node:http";
 
 const settings = JSON.parse(process.argv[2]);
-const { redis, cluster, name, web, id, shiftMs, leaseMs } = settings;
+const { redis, cluster, client: given, name, web, id, shiftMs, leaseMs } = settings;
 /** One forwarded parcel in so many finds its process dead. */
 const DEATHS = 8;
 let state = settings.seed >>> 0;
@@ -26,11 +26,10 @@ const { Cluster, Redis } = await import("ioredis");
 
 /** The frontier's client, over a cluster's nodes or one server. Now and then the process dies between a page's end and its links' arrival. */
 function clientOf() {
-  const own = { maxRetriesPerRequest: 1, retryStrategy: () => 50 };
   const client =
     cluster === undefined
-      ? new Redis(redis, own)
-      : new Cluster(cluster, { slotsRefreshTimeout: 5_000 });
+      ? new Redis(redis, { maxRetriesPerRequest: 1, retryStrategy: () => 50 })
+      : new Cluster(cluster, { slotsRefreshTimeout: 5_000, ...given });
   client.on("error", () => undefined);
   const { sha } = scriptOf("deliver");
   const call = client.callBuffer.bind(client);
@@ -41,7 +40,16 @@ function clientOf() {
   return client;
 }
 
-const note = (message) => new Promise((resolve) => process.send(message, resolve));
+const unanswered = [];
+process.on("message", () => unanswered.shift()());
+
+/** Resolves when the parent has noted it: what comes after it in this process comes after it in the web's log too. */
+function note(message) {
+  return new Promise((resolve) => {
+    unanswered.push(resolve);
+    process.send(message);
+  });
+}
 
 /** Makes a call until the server answers: links may be cut for longer than a call tries. */
 async function untilAnswered(call) {

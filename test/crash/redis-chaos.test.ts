@@ -2,20 +2,22 @@
  * Six processes crawl one web over Redis while processes die and stop, servers restart and fail over, slots move, links break, rules change and memory
  * ends. The web's own log is the witness. `SEED=` repeats a run.
  */
-import { Cluster, Redis } from "ioredis";
+import { Cluster } from "ioredis";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { createRandom, type Random } from "../../src/base/random.ts";
 import type { RedisFrontier } from "../../src/integrations/redis/frontier/redis-types.ts";
 import { openRedisFrontier } from "../../src/integrations/redis/open-redis-frontier.ts";
+import { type ChaosCrawl, DELAY_MS, reachableFrom, startCrawl } from "../support/chaos-crawl.ts";
 import {
-  after,
-  type ChaosCrawl,
-  DELAY_MS,
-  reachableFrom,
-  startCrawl,
-} from "../support/chaos-crawl.ts";
+  type Fault,
+  linkFaults,
+  memoryFault,
+  processFaults,
+  slotFault,
+  until,
+} from "../support/chaos-faults.ts";
 import { judge, type Verdict, visitsOf } from "../support/chaos-judge.ts";
-import { type LinkProxy, openLinkProxy } from "../support/link-proxy.ts";
+import { openLinkProxies, openLinkProxy } from "../support/link-proxy.ts";
 import { startCluster } from "../support/redis-cluster.ts";
 import { type RedisServer, startRedis, WITHOUT_REDIS } from "../support/redis-server.ts";
 import { stressRounds, testSeed } from "../support/seed.ts";
@@ -25,7 +27,6 @@ beforeEach((context) => {
   skipUnless(context, WITHOUT_REDIS === undefined, WITHOUT_REDIS ?? "");
 });
 
-const DEADLINE_MS = 90_000;
 /** Before a master dies and until its replica has taken over, what it acknowledges may be lost. */
 const WINDOW_MS = 1_000;
 const RULES = [
@@ -33,8 +34,6 @@ const RULES = [
   { politeness: { delayMs: DELAY_MS + 10 } },
 ] as const;
 const DEFAULTS = { ...RULES[0], maxAttempts: 1_000 };
-
-type Fault = (random: Random) => Promise<unknown>;
 
 /** Every fault once, in an order by the seed, at points of the crawl's own progress. */
 async function play(crawl: ChaosCrawl, faults: readonly Fault[], random: Random): Promise<void> {
@@ -45,18 +44,6 @@ async function play(crawl: ChaosCrawl, faults: readonly Fault[], random: Random)
     const enough = entries.length + 15;
     await until("progress", async () => entries.length >= enough || entries.length > 500);
     await fault(random);
-  }
-}
-
-async function until(
-  what: string,
-  isMet: () => Promise<boolean>,
-  deadlineMs = DEADLINE_MS,
-): Promise<void> {
-  const deadline = Date.now() + deadlineMs;
-  while (!(await isMet())) {
-    if (Date.now() > deadline) throw new Error(`no ${what} within ${deadlineMs} ms`);
-    await after(20);
   }
 }
 
@@ -113,8 +100,8 @@ async function oneServer(seed: number): Promise<void> {
   const faults = [
     ...processFaults(crawl),
     ...serverFaults(server, crawl),
-    ...linkFaults(proxy),
-    ...[ruleFault(frontier), ruleFault(frontier)],
+    ...linkFaults([proxy]),
+    ...[ruleFault(frontier), ruleFault(frontier), memoryFault(frontier, async () => [server])],
   ];
   await play(crawl, faults, createRandom(seed));
   const report = await finished(frontier);
@@ -130,51 +117,18 @@ async function oneServer(seed: number): Promise<void> {
 
 const NOTHING = { lost: [], repeated: [], shared: [], hasty: [], unfenced: [] };
 
-function processFaults(crawl: ChaosCrawl): Fault[] {
-  return [
-    async (draw) => crawl.kill(draw.below(6)),
-    async (draw) => crawl.kill(draw.below(6)),
-    async (draw) => await crawl.stop(draw.below(6)),
-    async (draw) => await crawl.stop(draw.below(6)),
-    async (draw) => await Promise.all([crawl.stop(draw.below(3)), crawl.stop(3 + draw.below(3))]),
-  ];
-}
-
 function serverFaults(server: RedisServer, crawl: ChaosCrawl): Fault[] {
   const restart = async (): Promise<void> => {
     await server.kill("SIGKILL");
     await server.start();
   };
-  const call = async (...words: readonly string[]): Promise<void> => {
-    const client = new Redis(server.socket);
-    await client.call(words[0] as string, ...words.slice(1));
-    client.disconnect();
-  };
   return [
-    async () => await call("SCRIPT", "FLUSH"),
+    async () => await server.call("SCRIPT", "FLUSH"),
     restart,
     async () => {
       await crawl.nextDone();
       await restart();
     },
-    async () => {
-      await call("CONFIG", "SET", "maxmemory", "1");
-      await after(300);
-      await call("CONFIG", "SET", "maxmemory", "0");
-    },
-  ];
-}
-
-function linkFaults(proxy: LinkProxy): Fault[] {
-  const during = async (ms: number, fault: () => void): Promise<void> => {
-    fault();
-    await after(ms);
-    proxy.mend();
-  };
-  return [
-    () => during(300, () => proxy.cut()),
-    () => during(600, () => proxy.slow(60)),
-    () => during(400, () => proxy.stall()),
   ];
 }
 
@@ -214,7 +168,16 @@ async function oneCluster(seed: number): Promise<void> {
   const given = { redis: client, name: "chaos", partitions: 6, keepOpen: true };
   const frontier = await openRedisFrontier({ ...given, defaults: DEFAULTS });
   onTestFinished(() => frontier.close({ discard: true }));
-  const crawl = await startCrawl(seed, "chaos", () => ({ cluster: cluster.addresses }));
+  const { proxies, natMap } = await openLinkProxies(cluster.nodes);
+  onTestFinished(async () => {
+    for (const proxy of proxies) await proxy.close();
+  });
+  // Half of the clients follow no redirection by themselves; the others have links that fail.
+  const crawl = await startCrawl(seed, "chaos", (at) =>
+    at % 2 === 0
+      ? { cluster: cluster.addresses, client: { maxRedirections: 0, slotsRefreshInterval: 2_000 } }
+      : { cluster: Object.values(natMap), client: { natMap } },
+  );
   onTestFinished(() => crawl.close());
   await frontier.push(crawl.web.seed);
   const windows: Array<{ from: number; to: number }> = [];
@@ -234,23 +197,15 @@ async function oneCluster(seed: number): Promise<void> {
     await master?.start();
     await cluster.ready();
   };
-  const move = async (draw: Random): Promise<void> => {
-    const names = Array.from({ length: 6 }, (_, at) => `outrider:{chaos.${at}}:m`);
-    const slot = Number(await client.cluster("KEYSLOT", names[draw.below(6)] as string));
-    const masters = await cluster.masters();
-    for (const from of masters) {
-      if (Number(await from.call("CLUSTER", "COUNTKEYSINSLOT", `${slot}`)) === 0) continue;
-      const to = masters.find((one) => one !== from);
-      if (to !== undefined) await cluster.moveSlots(from, to, [slot]);
-      return;
-    }
-  };
+  const keys = Array.from({ length: given.partitions }, (_, at) => `outrider:{chaos.${at}}:m`);
   const faults: Fault[] = [
     ...processFaults(crawl).slice(1, 3),
     async () => {
       for (const master of await cluster.masters()) await master.call("SCRIPT", "FLUSH");
     },
-    ...[move, move, loseMaster],
+    ...linkFaults(proxies),
+    ...[slotFault(cluster, keys), slotFault(cluster, keys), loseMaster],
+    ...[ruleFault(frontier), memoryFault(frontier, cluster.masters)],
   ];
   await play(crawl, faults, createRandom(seed));
   const report = await finished(frontier);

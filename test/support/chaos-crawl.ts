@@ -54,7 +54,8 @@ export async function startCrawl(
     child.stderr?.on("data", (data) => complaints.push(`p${number}: ${data}`));
     child.on("message", (message: Pick<Note, "kind" | "url" | "isAfterDeadline">) => {
       const { kind } = message;
-      notes.push({ ...message, atMs: Date.now() });
+      notes.push({ ...message, atMs: epochMs + performance.now() });
+      child.send("noted", () => undefined); // it may be dead by now
       if (kind === "done") for (const waiter of waiters) waiter();
     });
     child.once("exit", () => {

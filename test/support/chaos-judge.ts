@@ -13,7 +13,7 @@
  */
 import type { WebLogEntry } from "../../src/testing.ts";
 
-/** What processes noted: when, of which page. */
+/** What processes noted: of which page, and when, by the clock of the web's log. In whole milliseconds a note could precede the visit that led to it. */
 export interface Note {
   readonly kind: "done" | "givenBack";
   readonly url: string;

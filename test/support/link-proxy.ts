@@ -7,6 +7,8 @@ import { once } from "node:events";
 
 export interface LinkProxy {
   readonly port: number;
+  /** Connections that were asked for, those included that were refused. */
+  readonly connections: number;
   /** Bytes that went through, both ways. */
   readonly bytes: number;
   /** Delays every byte by so many milliseconds, each way. */
@@ -26,7 +28,10 @@ type Target = { readonly path: string } | { readonly port: number };
 export async function openLinkProxy(target: Target): Promise<LinkProxy> {
   const sockets = new Set<Socket>();
   const held = new Set<() => void>();
-  const state = { delayMs: 0, isCut: false, isStalled: false, bytes: 0 };
+  const state: LinkState = {
+    ...{ delayMs: 0, isCut: false, isStalled: false, bytes: 0, connections: 0 },
+    held,
+  };
   const add = (socket: Socket, other: Socket): void => {
     sockets.add(socket);
     socket.setNoDelay(true);
@@ -35,21 +40,10 @@ export async function openLinkProxy(target: Target): Promise<LinkProxy> {
       sockets.delete(socket);
       other.destroy();
     });
-    pipe(socket, other);
-  };
-  const pipe = (from: Socket, to: Socket): void => {
-    let last = Promise.resolve();
-    from.on("data", (data) => {
-      state.bytes += data.length;
-      const due = performance.now() + state.delayMs;
-      last = last.then(async () => {
-        await over(due);
-        while (state.isStalled) await new Promise<void>((resolve) => held.add(resolve));
-        if (!to.destroyed) to.write(data);
-      });
-    });
+    forward(socket, other, state);
   };
   const server = createServer((client) => {
+    state.connections++;
     if (state.isCut) return void client.destroy();
     const upstream = connect(target as { port: number });
     add(client, upstream);
@@ -67,6 +61,9 @@ export async function openLinkProxy(target: Target): Promise<LinkProxy> {
   };
   return {
     port: (server.address() as { port: number }).port,
+    get connections() {
+      return state.connections;
+    },
     get bytes() {
       return state.bytes;
     },
@@ -92,6 +89,45 @@ export async function openLinkProxy(target: Target): Promise<LinkProxy> {
       await once(server, "close");
     },
   };
+}
+
+interface LinkState {
+  delayMs: number;
+  isCut: boolean;
+  isStalled: boolean;
+  bytes: number;
+  connections: number;
+  /** What goes on when the link is no longer stalled. */
+  readonly held: Set<() => void>;
+}
+
+/** Delivers what comes, in order, as late as the link is slow. */
+function forward(from: Socket, to: Socket, state: LinkState): void {
+  let last = Promise.resolve();
+  from.on("data", (data) => {
+    state.bytes += data.length;
+    const due = performance.now() + state.delayMs;
+    last = last.then(async () => {
+      await over(due);
+      while (state.isStalled) await new Promise<void>((resolve) => state.held.add(resolve));
+      if (!to.destroyed) to.write(data);
+    });
+  });
+}
+
+/** A proxy before each node of a cluster, and where an ioredis `Cluster` finds them: its option `natMap`. */
+export async function openLinkProxies(nodes: ReadonlyArray<{ readonly port: number }>): Promise<{
+  readonly proxies: readonly LinkProxy[];
+  readonly natMap: Record<string, { host: string; port: number }>;
+}> {
+  const proxies: LinkProxy[] = [];
+  const natMap: Record<string, { host: string; port: number }> = {};
+  for (const { port } of nodes) {
+    const proxy = await openLinkProxy({ port });
+    proxies.push(proxy);
+    natMap[`127.0.0.1:${port}`] = { host: "127.0.0.1", port: proxy.port };
+  }
+  return { proxies, natMap };
 }
 
 async function over(due: number): Promise<void> {

@@ -7,7 +7,6 @@
  */
 import { once } from "node:events";
 import { createServer } from "node:net";
-import { Redis } from "ioredis";
 import { type RedisServer, startRedis } from "./redis-server.ts";
 
 const MASTERS = 3;
@@ -18,8 +17,6 @@ export interface ClusterNode extends RedisServer {
   readonly number: number;
   /** Its id in the cluster. */
   readonly id: string;
-  /** Sends it a command of its own. */
-  call(...words: readonly string[]): Promise<unknown>;
 }
 
 export interface RedisCluster {
@@ -30,8 +27,16 @@ export interface RedisCluster {
   masters(): Promise<ClusterNode[]>;
   /** Resolves when every slot is served and every node agrees. */
   ready(): Promise<void>;
-  /** Moves slots from one master to another, key by key, as `redis-cli --cluster reshard` does: clients see MOVED and ASK. */
-  moveSlots(from: ClusterNode, to: ClusterNode, slots: readonly number[]): Promise<void>;
+  /**
+   * Moves slots from one master to another, some keys at a time, as `redis-cli --cluster reshard` does. Waits for `met` wherever the old
+   * master refuses calls for a slot: TRYAGAIN while half of its keys are gone, ASK when all are, MOVED at the end.
+   */
+  moveSlots(
+    from: ClusterNode,
+    to: ClusterNode,
+    slots: readonly number[],
+    met?: (refusal: "TRYAGAIN" | "ASK" | "MOVED") => Promise<void>,
+  ): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -78,17 +83,8 @@ async function startNode(
       ...settings,
     },
   });
-  const call = async (...words: readonly string[]): Promise<unknown> => {
-    const client = new Redis({ path: server.socket, maxRetriesPerRequest: 0, retryStrategy: null });
-    client.on("error", () => undefined);
-    try {
-      return await client.call(words[0] as string, ...words.slice(1));
-    } finally {
-      client.disconnect();
-    }
-  };
-  const id = String(await call("CLUSTER", "MYID"));
-  return Object.assign(Object.create(server) as RedisServer, { number, id, call });
+  const id = String(await server.call("CLUSTER", "MYID"));
+  return Object.assign(Object.create(server) as RedisServer, { number, id });
 }
 
 async function freePort(): Promise<number> {
@@ -158,24 +154,25 @@ async function isWhole(nodes: readonly ClusterNode[]): Promise<boolean> {
   return true;
 }
 
-async function moveSlots(
-  from: ClusterNode,
-  to: ClusterNode,
-  slots: readonly number[],
-): Promise<void> {
+const moveSlots: RedisCluster["moveSlots"] = async (from, to, slots, met) => {
+  const place = ["127.0.0.1", String(to.port), "", "0", "10000", "KEYS"];
   for (const slot of slots.map(String)) {
     await to.call("CLUSTER", "SETSLOT", slot, "IMPORTING", from.id);
     await from.call("CLUSTER", "SETSLOT", slot, "MIGRATING", to.id);
-    for (;;) {
-      const keys = (await from.call("CLUSTER", "GETKEYSINSLOT", slot, "100")) as string[];
+    const all = Number(await from.call("CLUSTER", "COUNTKEYSINSLOT", slot));
+    const half = String(Math.ceil(all / 2));
+    for (let isFirst = true; ; isFirst = false) {
+      const keys = (await from.call("CLUSTER", "GETKEYSINSLOT", slot, half)) as string[];
       if (keys.length === 0) break;
-      const place = ["127.0.0.1", String(to.port), "", "0", "10000", "KEYS"];
       await from.call("MIGRATE", ...place, ...keys);
+      if (isFirst) await met?.("TRYAGAIN");
     }
+    await met?.("ASK");
     await to.call("CLUSTER", "SETSLOT", slot, "NODE", to.id);
     await from.call("CLUSTER", "SETSLOT", slot, "NODE", to.id);
+    await met?.("MOVED");
   }
-}
+};
 
 /** Waits for a condition; fails after a minute. */
 async function until(what: string, isMet: () => Promise<boolean>): Promise<void> {

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Redis } from "ioredis";
 
 /** Why tests that need the program are skipped; undefined: it is there. */
 export const WITHOUT_REDIS: string | undefined = hasProgram() ? undefined : "no redis-server here";
@@ -16,6 +17,8 @@ export interface RedisServer {
   readonly directory: string;
   /** The process that runs now. */
   readonly pid: number;
+  /** Sends it a command over a connection of its own. */
+  call(...words: readonly string[]): Promise<unknown>;
   /** Ends the process by this signal and waits until it is gone. The directory stays. */
   kill(signal?: NodeJS.Signals): Promise<void>;
   /** Starts it again in the same directory, after `kill`. */
@@ -68,6 +71,7 @@ export async function startRedis(options: RedisServerOptions = {}): Promise<Redi
     get pid() {
       return child?.pid ?? 0;
     },
+    call: (...words) => callOnce(socket, words),
     kill,
     start,
     close: async () => {
@@ -75,6 +79,16 @@ export async function startRedis(options: RedisServerOptions = {}): Promise<Redi
       rmSync(directory, { recursive: true, force: true });
     },
   };
+}
+
+async function callOnce(socket: string, [name = "", ...args]: readonly string[]): Promise<unknown> {
+  const client = new Redis({ path: socket, maxRetriesPerRequest: 0, retryStrategy: null });
+  client.on("error", () => undefined);
+  try {
+    return await client.call(name, ...args);
+  } finally {
+    client.disconnect();
+  }
 }
 
 async function untilAnswers(socket: string, child: ChildProcess): Promise<void> {

@@ -12,6 +12,8 @@ import {
 
 /** Leases of one `take`: about `LEASES` of each partition that has so many. */
 const TAKE = 16;
+/** URLs that sweeps have to do with. */
+const SWEPT = 100_000;
 
 export async function openOutrider({ socket, partitions }: RedisSideOptions): Promise<RedisSide> {
   const frontier = await openRedisFrontier({
@@ -32,6 +34,15 @@ export async function openOutrider({ socket, partitions }: RedisSideOptions): Pr
       };
       await Promise.all(Array.from({ length: IN_FLIGHT }, loop));
       return count;
+    },
+    async sweep(urls) {
+      const again = urls.slice(0, SWEPT).map((url) => `${url}?again`);
+      await inFlight(again, CALL * partitions, (list) => frontier.pushMany(list));
+      // After so many attempts that have expired each of them fails.
+      while ((await frontier.report()).failed < again.length)
+        await frontier.pollMany(LEASES * TAKE, { leaseMs: 1 });
+      const requeued = await frontier.requeue({ state: "failed" });
+      return requeued + (await frontier.remove({ pattern: "[?]again$" }));
     },
     close: () => frontier.close(),
   };

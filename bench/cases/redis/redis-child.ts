@@ -1,7 +1,7 @@
 /**
  * One process of the case `redis`: opens a side, and does at each line from its parent what the line names.
  *
- *   parent ── "push" | "drain" | "close" ─▶ child ── { "ms", "count" } ─▶ parent
+ *   parent ── "push" | "drain" | "sweep" | "close" ─▶ child ── { "ms", "count" } ─▶ parent
  */
 import { createInterface } from "node:readline";
 import { urlChunk } from "../../harness/urls.ts";
@@ -33,6 +33,7 @@ async function obey(order: Order): Promise<void> {
     if (line === "close") break;
     let done = count;
     if (line === "push") await opened.push(urls);
+    else if (line === "sweep") done = (await opened.sweep?.(urls)) ?? 0;
     else done = await opened.drain();
     answer(performance.now() - start, done);
   }

@@ -30,7 +30,7 @@ import {
   numberOf,
   type Params,
 } from "../../harness/case.ts";
-import { openServer, type ServerCounts } from "./server.ts";
+import { type BenchServer, openServer, type ServerCounts } from "./server.ts";
 import { sideMissing } from "./sides.ts";
 
 const CHILD = fileURLToPath(new URL("./redis-child.js", import.meta.url));
@@ -98,6 +98,7 @@ async function measure(
       "server bytes/pending URL": (full.memoryBytes - empty.memoryBytes) / urls,
       "server bytes/seen URL": (end.memoryBytes - empty.memoryBytes) / urls,
       "slow calls p99 ms": await server.slowP99Ms(),
+      ...(await sweepCosts(side, children, server)),
     };
     const times = {
       push: (push.ms * 1e6) / urls,
@@ -109,6 +110,18 @@ async function measure(
     for (const { child } of children) child.kill("SIGKILL");
     await server.close();
   }
+}
+
+/** Calls of the sweeps of one process, while the others rest. */
+async function sweepCosts(
+  side: string,
+  children: readonly Child[],
+  server: BenchServer,
+): Promise<Record<string, number>> {
+  if (side !== SUBJECT) return {};
+  const { count } = await together(children.slice(0, 1), "sweep");
+  if (count === 0) throw new Error("sweeps: nothing was requeued or removed");
+  return { "sweeps: slow calls p99 ms": await server.slowP99Ms() };
 }
 
 function costsOf(

@@ -4,6 +4,8 @@ export interface RedisSide {
   push(urls: readonly string[]): Promise<void>;
   /** Takes and finishes until no process has anything left; returns how many URLs it had. */
   drain(): Promise<number>;
+  /** Work in slices beside a crawl, after a drain: leases that expire, failures that are requeued, a pattern that is removed. */
+  sweep?(urls: readonly string[]): Promise<number>;
   close(): Promise<void>;
 }
 

@@ -286,16 +286,24 @@ end
 local function flushPlaces()
   callMany("ZREM", KR, dropReady)
   callMany("ZREM", KD, dropDelayed)
-  local ready, delayed = {}, {}
+  local ready, count = {}, 0
   for member in pairs(addReady) do
-    ready[#ready + 1] = 0
-    ready[#ready + 1] = member
-  end
-  for member, at in pairs(addDelayed) do
-    delayed[#delayed + 1] = at
-    delayed[#delayed + 1] = member
+    ready[count + 1], ready[count + 2] = "0", member
+    count = count + 2
   end
   callMany("ZADD", KR, ready)
+  -- The server prints each number that it is given; most hosts of a call have the same time.
+  local delayed, texts = {}, {}
+  count = 0
+  for member, at in pairs(addDelayed) do
+    local text = texts[at]
+    if not text then
+      text = string.format("%.17g", at)
+      texts[at] = text
+    end
+    delayed[count + 1], delayed[count + 2] = text, member
+    count = count + 2
+  end
   callMany("ZADD", KD, delayed)
   addReady, dropReady, addDelayed, dropDelayed = {}, {}, {}, {}
 end

@@ -390,7 +390,7 @@ local function wakeHosts(most)
   local ready = {}
   local isMany = C[RULES] > 1
   for at = 1, count do
-    ready[2 * at - 1], ready[2 * at] = 0, due[at]
+    ready[2 * at - 1], ready[2 * at] = "0", due[at]
     if isMany then joinedRules[unpack_(">H", due[at])] = true end
   end
   callMany("ZADD", KR, ready)

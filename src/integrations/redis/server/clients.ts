@@ -12,9 +12,11 @@
  *   node-redis            `sendCommand`; a cluster's takes the key first, and its masters are `masters`
  *   RedisCommands         as it is
  */
+import { after } from "../../../base/clock.ts";
 import { FrontierError, misuse } from "../../../base/errors.ts";
 import { hasFunction, isObject } from "../../../base/type-guards.ts";
 import type { RedisCommands } from "../redis-options.ts";
+import { chance } from "./waiting.ts";
 
 type Argument = string | Uint8Array;
 type Listener = (channel: string, message: string) => void;
@@ -134,9 +136,58 @@ function createListening(open: () => ListeningClient) {
   };
 }
 
+const LISTEN_AGAIN_MS = 500;
+
+/**
+ * Listens to one node of a cluster, since each has the messages of all; where that connection ends, to another one after a while. A `Cluster`
+ * of ioredis would turn to the next one at once, as fast as they refuse it.
+ */
+function listenToNode(client: IoClient, heard: Listener): ListeningClient {
+  const channels = new Set<string>();
+  let own: IoClient | undefined;
+  let isOver = false;
+  let cancel: () => void = () => undefined;
+  const startLater = (): void => {
+    own = undefined;
+    if (!isOver) cancel = after(LISTEN_AGAIN_MS, start, false);
+  };
+  const start = (): void => {
+    const nodes = client.nodes?.("all") ?? [];
+    const node = nodes[Math.floor(chance() * nodes.length)];
+    if (node === undefined) {
+      startLater();
+      return;
+    }
+    const next = node.duplicate({ lazyConnect: false, retryStrategy: null });
+    own = next;
+    next.on("error", () => undefined);
+    next.on("message", heard as never);
+    next.on("end", startLater);
+    for (const channel of channels) next.subscribe(channel).catch(() => next.disconnect());
+  };
+  start();
+  return {
+    add: async (channel) => {
+      if (own === undefined) throw new Error("connection is closed"); // passing: it is tried again
+      await own.subscribe(channel);
+      channels.add(channel);
+    },
+    drop: async (channel) => {
+      channels.delete(channel);
+      await own?.unsubscribe(channel);
+    },
+    end: () => {
+      isOver = true;
+      cancel();
+      own?.disconnect();
+    },
+  };
+}
+
 function overIoredis(client: IoClient): RedisCommands {
   const listening = createListening(() => {
-    const own = client.isCluster ? client.duplicate() : client.duplicate({ lazyConnect: false });
+    if (client.isCluster) return listenToNode(client, listening.heard);
+    const own = client.duplicate({ lazyConnect: false });
     own.on("error", () => undefined);
     own.on("message", listening.heard as Listener as never);
     return {

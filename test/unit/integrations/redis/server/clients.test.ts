@@ -5,6 +5,9 @@ import valkey from "iovalkey";
 import { createClient, createCluster } from "redis";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { openRedisFrontier } from "../../../../../src/redis.ts";
+import { commandsOf } from "../../../../../src/integrations/redis/server/clients.ts";
+import { after } from "../../../../support/chaos-crawl.ts";
+import { openLinkProxies } from "../../../../support/link-proxy.ts";
 import { type RedisCluster, startCluster } from "../../../../support/redis-cluster.ts";
 import { type RedisServer, startRedis, WITHOUT_REDIS } from "../../../../support/redis-server.ts";
 import { skipUnless } from "../../../../support/skip.ts";
@@ -138,6 +141,40 @@ describe.each(CLIENTS)("a frontier over a client of %s", (_name, open, openClust
     for (const node of await cluster.masters()) expect(await node.call("DBSIZE")).toBe(0);
   });
 });
+
+it.each([
+  ["ioredis", IoCluster],
+  ["iovalkey", valkey.Cluster],
+])(
+  "%s: a listener asks now and then for a cluster that is cut off, and has its messages again",
+  async (_, Kind) => {
+    const cluster = await startCluster();
+    onTestFinished(() => cluster.close());
+    const { proxies, natMap } = await openLinkProxies(cluster.nodes);
+    onTestFinished(async () => {
+      for (const proxy of proxies) await proxy.close();
+    });
+    const client = new Kind(Object.values(natMap), { natMap } as never);
+    client.on("error", () => undefined);
+    onTestFinished(() => client.disconnect());
+    const commands = await commandsOf(client);
+    onTestFinished(() => commands.close());
+    await commands.call("k", "GET", ["k"]);
+    const messages: string[] = [];
+    await commands.subscribe("c", (message) => void messages.push(message));
+    const count = (): number => proxies.reduce((sum, { connections }) => sum + connections, 0);
+    const before = count();
+    for (const proxy of proxies) proxy.cut();
+    await after(1_000);
+    expect(count() - before).toBeLessThan(300);
+    for (const proxy of proxies) proxy.mend();
+    const isHeard = async (): Promise<boolean> => {
+      await cluster.nodes[0]?.call("PUBLISH", "c", "x");
+      return messages.length > 0;
+    };
+    await expect.poll(isHeard, { timeout: 20_000 }).toBe(true);
+  },
+);
 
 it.each(["at once", "from its second call on"])(
   "rejects with SERVER_GONE where a client settles nothing %s",
