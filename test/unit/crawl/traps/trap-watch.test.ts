@@ -294,8 +294,8 @@ describe("a family of a site", () => {
     const isNew = (url: string): boolean => url.endsWith("/new");
     for (let n = 0; n < 6; n++)
       traps.missed(`http://a.example/go/${n}`, "http://a.example/", isNew);
-    expect(traps.isDoubtful("http://a.example/go/9")).toBe(true);
-    expect(traps.isDoubtful("http://a.example/news/9")).toBe(false);
+    expect(traps.doubtOf("http://a.example/go/9")).toBe(1);
+    expect(traps.doubtOf("http://a.example/news/9")).toBe(0);
     expect(traps.isLeft("http://a.example/go/9")).toBe(false);
     for (let n = 0; n < 6; n++)
       traps.missed(`http://a.example/go/${n}`, "http://a.example/", isNew);
