@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createRandom } from "../../../../src/base/random.ts";
+import { readPage } from "../../../../src/crawl/page/extract-page.ts";
 import { createTextDigest } from "../../../../src/crawl/page/text-digest.ts";
 import type { TrapWatch } from "../../../../src/crawl/traps/trap-types.ts";
 import { createTrapWatch } from "../../../../src/crawl/traps/trap-watch.ts";
@@ -63,9 +64,8 @@ describe("a family", () => {
   it("is not to blame for its pages under a name that means nothing", () => {
     const { visit, isLeft } = openWatch();
     for (let n = 0; n < 12; n++) visit(`/news/all/${wordsOf(n, 1)}`, wordsOf(n, 60));
-    for (let n = 0; n < 12; n++)
-      for (let ref = 0; ref < 4; ref++)
-        visit(`/news/all/${wordsOf(n, 1)}?ref=${n}${ref}`, wordsOf(n, 60));
+    for (const name of ["ref", "from", "via"])
+      for (let n = 0; n < 12; n++) visit(`/news/all/${wordsOf(n, 1)}?${name}=${n}`, wordsOf(n, 60));
     expect([isLeft("/news/all/more"), isLeft(`/news/all/${wordsOf(1, 1)}?ref=7`)]).toEqual([
       false,
       true,
@@ -102,23 +102,34 @@ describe("a family", () => {
         // Every third shows nothing, others what a frame that changes has.
         const own = n % 3 === 0 ? "" : wordsOf(n, fresh);
         const links = Array.from({ length: 5 }, (_, at) => `/user/${n * 5 + at + 1}`);
-        visit(`/user/${n}`, `${LONG_FRAME}\n${own}`, links);
+        visit(`/user/${n}`, `${LONG_FRAME}\n${wordsOf(8, 100)}\n${own}`, links);
       }
       return isLeft("/user/9999");
     };
-    expect([run(9), run(40)]).toEqual([true, false]);
+    expect([run(11), run(40)]).toEqual([true, false]);
   });
 
   it("keeps short pages that a page of a worthless kind quoted before", () => {
     const { watch, visit, isLeft } = openWatch();
     const caption = (n: number): string => wordsOf(n, 8);
     const tag = (n: number): string => `/tag/${wordsOf(3_000 + n, 1)}`;
-    for (let n = 0; n < 10; n++)
-      visit(tag(n), [4, 5, 6, 7].map((by) => caption(4 * n + by)).join("\n"), [tag(n + 1)]);
-    for (let n = 0; n < 12; n++) visit(tag(100 + n), caption(4), [tag(101 + n)]);
+    const quoted = (n: number): string => [0, 1, 2, 3].map((by) => caption(4 * n + by)).join("\n");
+    for (let n = 0; n < 10; n++) visit(tag(n), `${LONG_FRAME}\n${quoted(n)}`, [tag(n + 1)]);
+    for (let n = 10; n < 30; n++) visit(tag(n), `${LONG_FRAME}\n${quoted(100)}`, [tag(n + 1)]);
     expect(watch.doubtOf(`${SITE}/tag/x`)).toBe(1);
-    for (let n = 4; n < 40; n++) visit(`/photo/${n}`, caption(n), [`/photo/${n + 1}`]);
+    for (let n = 0; n < 40; n++)
+      visit(`/photo/${n}`, `${LONG_FRAME}\n${caption(n)}`, [`/photo/${n + 1}`]);
     expect(isLeft("/photo/99")).toBe(false);
+  });
+
+  it("of many kinds takes more of those that give nothing", () => {
+    const run = (every: number): boolean => {
+      const { visit, isLeft } = openWatch();
+      for (let n = 0; n < 60; n++)
+        visit(`/mix/${wordsOf(2_000 + n, 1)}`, wordsOf(n % every === 0 ? n : 1, 60));
+      return isLeft("/mix/more");
+    };
+    expect([run(3), run(5)]).toEqual([false, true]);
   });
 
   it("goes behind others the more of its visits showed nothing", () => {
@@ -134,11 +145,30 @@ describe("a family", () => {
   });
 });
 
+describe("a name in the query", () => {
+  it("is not shown to mean something by pages alike that show nothing new", () => {
+    const { visit, isLeft } = openWatch();
+    const lines = (name: number): string => wordsOf(name, 5).replaceAll(" ", "\n");
+    for (let n = 0; n < 10; n++) visit(`/all-${n}`, `${LONG_FRAME}\n${lines(n)}`);
+    for (let n = 0; n < 10; n++) {
+      const page = `/${wordsOf(300 + n, 1)}/${wordsOf(200 + n, 1)}`;
+      const text = `${LONG_FRAME}\n${lines(100 + n)}`;
+      visit(page, text);
+      visit(`${page}?sid=${n}`, text);
+      visit(`${page}?sid=9${n}`, `${LONG_FRAME}\n${lines(n)}`);
+    }
+    expect(isLeft(`/${wordsOf(301, 1)}/${wordsOf(201, 1)}?sid=777`)).toBe(true);
+  });
+});
+
 describe("numbers", () => {
-  it("of a link are those of the page that it leads to", () => {
+  it("of a link are those of the page that it leads to", async () => {
     const digest = createTextDigest(`${SITE}/`);
     digest.add("1234 and 5678");
     digest.add("9012", true);
     expect(digest.numbers().size).toBe(2);
+    const body = Buffer.from("<p>13 14 <a>15 16</a> <a href=/x>17 <b>18</b></a> 19");
+    await readPage({ url: `${SITE}/`, body, contentType: "text/html" }, digest);
+    expect(digest.numbers().size).toBe(2 + 5);
   });
 });
