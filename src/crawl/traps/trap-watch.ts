@@ -1,13 +1,16 @@
 /**
  * TrapWatch: recognises endless families of URLs by what visits of them showed, and leaves their links.
  *
- *   visit ─▶ text, new links ─▶ family: a visit that gave nothing, or something ─▶ 12 more of those than these would undo: a trap
+ *   visit ─▶ text, new links ─▶ family: a visit that gave nothing, or something ─▶ 12 more of those than these undo: a trap (family-evidence.ts)
  *                            └▶ variable: the same text without it, or another ─▶ 8 times the same, hardly another: it means nothing
  *
  *   gave nothing   no words in a row that the site had not shown (shown-texts.ts), no new URL outside of its family but of families that give
  *                  nothing, and one of
  *                    the text of a page of the family, without the words of its URL
  *                    new links into the family, and a text much like one of it; of URLs that combine several parts, any text
+ *                    known words alone, while more links into the family were found than visited
+ *                  A folder that leads to pages below it that show something gives something. A page under a variable that means nothing is not
+ *                  held against families that the page without it is of.
  *   same text      word for word, or three quarters of the words that the other page was the first to show, and none that is new
  *
  *   link, or pending URL ─ variable that means nothing, page known without it ─▶ left ┐
