@@ -140,6 +140,7 @@ function createReader(
   };
   let isTitle = false;
   let isSilent = false;
+  let isLink = false;
   const add = (href: string | undefined): void => {
     if (href === undefined) return;
     if (found.hrefs.size < maxLinks) found.hrefs.add(href);
@@ -149,6 +150,7 @@ function createReader(
     wants: (name) => WANTED.has(name),
     open(name, attributes) {
       if (name === "a" || name === "area") {
+        isLink = name === "a" && attributes.href !== undefined;
         if (attributes.href !== undefined && !isNoFollowRel(attributes.rel)) add(attributes.href);
       } else if (name === "title") isTitle = found.title === "";
       else if (name === "script" || name === "style") isSilent = true;
@@ -159,12 +161,13 @@ function createReader(
     },
     text(length, read) {
       if (isSilent) return;
-      digest?.add(read());
+      digest?.add(read(), isLink);
       if (isTitle) found.title = (found.title + read()).slice(0, TITLE_MAX);
       else found.textLength += length;
     },
     close(name) {
       if (name === "title") isTitle = false;
+      else if (name === "a") isLink = false;
       else if (name === "script" || name === "style") isSilent = false;
     },
   };

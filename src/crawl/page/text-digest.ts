@@ -14,8 +14,8 @@
  */
 
 export interface TextDigest {
-  /** The text of an element, or a part of it. */
-  add(text: string): void;
+  /** The text of an element, or a part of it; of a link, numbers count for the page that they lead to. */
+  add(text: string, isLink?: boolean): void;
   /** 16 hex digits; the same for the same words in the same order. */
   content(): string;
   masked(): string;
@@ -69,7 +69,7 @@ export function createTextDigest(url?: string): TextDigest {
     [third, second, first] = [second, first, plain];
   };
   return {
-    add(text) {
+    add(text, isLink = false) {
       let word = FNV_START;
       let [letters, isNumber] = [0, false];
       // Of a word's runs of letters and digits the one at hand, and whether all are the URL's.
@@ -100,8 +100,8 @@ export function createTextDigest(url?: string): TextDigest {
         const hash = mixed(word ^ letters);
         const shown = isOwn && runs > 0 ? VARIES : hash;
         end(hash, shown, isNumber ? VARIES : shown);
-        if (isNumber && shown === hash && isCompared && NUMBER.test(text.slice(at - letters, at)))
-          numbers.add(hash);
+        const isOfPage = isNumber && !isLink && isCompared && shown === hash;
+        if (isOfPage && NUMBER.test(text.slice(at - letters, at))) numbers.add(hash);
         word = run = FNV_START;
         letters = runs = 0;
         isNumber = false;

@@ -11,7 +11,7 @@ import type { Outcome, RequestLike } from "../../index.ts";
 import { createTextDigest, type TextDigest } from "../page/text-digest.ts";
 import { isHtmlType, readPage } from "../page/extract-page.ts";
 import type { Analysis, Chosen, Download, Extract, ItemSource, Page } from "../module-registry.ts";
-import { LAST_PRIORITY } from "../traps/last-places.ts";
+import { laterPriority } from "../traps/last-places.ts";
 import { isTrapUrl } from "../page/trap-links.ts";
 import { type PagePolicy, policyOf } from "../policy/page-policy.ts";
 import { checkDecision, type TakenDecision } from "../policy/policy-hook.ts";
@@ -332,11 +332,12 @@ function filterFound(found: Iterable<RequestLike>, context: VisitContext): Reque
 
 /** A link by its plain URL, behind others where nothing is expected of it. */
 function placed(one: RequestLike, url: string | undefined, { traps }: VisitContext): RequestLike {
-  const isLast = url !== undefined && traps?.isDoubtful(url) === true;
-  const place = isLast ? { priority: LAST_PRIORITY } : {};
+  const doubt = url === undefined ? 0 : (traps?.doubtOf(url) ?? 0);
+  const isLast = doubt > 0;
+  const place = isLast ? { priority: laterPriority(doubt) } : {};
   if (typeof one === "object" && !(one instanceof URL) && url !== undefined)
     return { ...place, ...one, url };
-  return isLast ? { ...place, url } : (url ?? one);
+  return isLast && url !== undefined ? { ...place, url } : (url ?? one);
 }
 
 /** An analyzer of the user may answer anything; what is wrong is told by name. */

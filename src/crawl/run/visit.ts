@@ -112,8 +112,8 @@ function isLeftAsTrap(lease: VisitLease, { traps, counters, patterns }: VisitCon
 
 /** Whether others go first: visits of its kind have shown nothing, or only what others show as well. */
 function isPostponed(lease: VisitLease, { traps, postpone }: VisitContext): boolean {
-  if (lease.redirects > 0 || traps?.isDoubtful(lease.url) !== true) return false;
-  return postpone?.(lease.url, () => lease.release()) === true;
+  const doubt = lease.redirects > 0 ? 0 : (traps?.doubtOf(lease.url) ?? 0);
+  return doubt > 0 && postpone?.(lease.url, doubt, () => lease.release()) === true;
 }
 
 /** Counts a visit without a page for its kind. Statuses that are tried again do not count. */

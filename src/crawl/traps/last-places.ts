@@ -6,18 +6,23 @@ import { BoundedMap } from "./bounded-map.ts";
 export const LAST_PRIORITY = -1_000_000;
 const URLS_MAX = 50_000;
 
+/** The priority of URLs that others go before; `doubt` from 0 to 1. */
+export function laterPriority(doubt: number): number {
+  return Math.round(LAST_PRIORITY * doubt);
+}
+
 /** `release` gives its lease back; false: it stands there already, and the lease is as it was. */
-export type LastPlaces = (url: string, release: () => unknown) => boolean;
+export type LastPlaces = (url: string, doubt: number, release: () => unknown) => boolean;
 
 export function createLastPlaces(frontier: Pick<Frontier, "record" | "update">): LastPlaces {
   const placed = new BoundedMap<string, true>(URLS_MAX);
-  return (url, release) => {
+  return (url, doubt, release) => {
+    const later = laterPriority(doubt);
     const priority = frontier.record(url)?.priority;
-    if (priority === undefined || priority <= LAST_PRIORITY || placed.get(url) === true)
-      return false;
+    if (priority === undefined || priority <= later || placed.get(url) === true) return false;
     placed.set(url, true);
     release();
-    frontier.update(url, { priority: LAST_PRIORITY });
+    frontier.update(url, { priority: later });
     return true;
   };
 }

@@ -18,6 +18,8 @@ export interface Novelty {
   /** Some of them, always the same ones of the same text. */
   readonly marks: readonly number[];
   /** The URL of the page that showed most of this one first. */
+  readonly firstOn: string | undefined;
+  /** The same, where that page showed not much else. */
   readonly copyOf: string | undefined;
 }
 
@@ -82,9 +84,9 @@ export class ShownTexts {
     }
     if (run > 0) found.set(runOf, (found.get(runOf) ?? 0) + run);
     if (count >= OWN_MIN) this.#owners[id & (OWNERS - 1)] = { id, url, count };
-    const copyOf = this.#copied(found, fours.size - inFrame);
     const size = fours.size - inFrame;
-    return { count, share: size === 0 ? 0 : count / size, marks, copyOf };
+    const share = size === 0 ? 0 : count / size;
+    return { count, share, marks, ...this.#firstOf(found, size) };
   }
 
   /** Counts a page with this four. */
@@ -98,16 +100,18 @@ export class ShownTexts {
     return true;
   }
 
-  #copied(found: ReadonlyMap<number, number>, size: number): string | undefined {
+  #firstOf(found: ReadonlyMap<number, number>, size: number): Pick<Novelty, "firstOn" | "copyOf"> {
     let best: Owner | undefined;
     let most = 0;
     for (const [id, count] of found) {
       if (count <= most || count < OWN_MIN || count < OF_COPY_SHARE * size) continue;
       const owner = this.#owners[id & (OWNERS - 1)];
-      if (owner?.id !== id || count < COPY_SHARE * owner.count) continue;
+      if (owner?.id !== id) continue;
       [best, most] = [owner, count];
     }
-    return best?.url;
+    const firstOn = best?.url;
+    const isCopy = best !== undefined && most >= COPY_SHARE * best.count;
+    return { firstOn, copyOf: isCopy ? firstOn : undefined };
   }
 }
 

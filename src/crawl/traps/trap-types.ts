@@ -24,8 +24,8 @@ export interface TrapWatch {
   isLeft(url: string, rule?: string, isRedirected?: boolean): boolean;
   /** The URL without a part that means nothing, where that one is to be visited in its place. */
   plainOf(url: string): string | undefined;
-  /** Whether visits like that of a URL have shown nothing so far: others go first. */
-  isDoubtful(url: string): boolean;
+  /** From 0 to 1, how much of the visits like that of a URL showed nothing so far: others go first. */
+  doubtOf(url: string): number;
   /** A page was visited. */
   visited(page: VisitedText): void;
   /** A URL was visited that has no page: it led to another one, or to none. */

@@ -50,7 +50,7 @@ const SETS_MAX = 3;
 const FOLDERS_MAX = 2;
 const URL_LETTERS_MAX = 2_048;
 /** What stands between parts of a list, in a path or a value. */
-const MIXED = /[,+|]|%2[bc]|%7c/i;
+const MIXED = /[,+|]|%2[bc]|%7c|-vs-/i;
 /** Letters and digits in a row with a digit among them. */
 const NUMBERS = /[\p{L}\p{N}]*\p{N}[\p{L}\p{N}]*/gu;
 

@@ -286,6 +286,9 @@ describe("a family of a site", () => {
     expect(traps.plainOf("http://a.example/page-z?from=99&medium=98")).toBe(
       "http://a.example/page-z",
     );
+    expect(traps.plainOf("http://a.example/page-z?from=99&medium=98&tab=2")).toBe(
+      "http://a.example/page-z?tab=2",
+    );
     expect(traps.isLeft("http://a.example/page-z?to=99")).toBe(false);
   });
 
@@ -294,8 +297,8 @@ describe("a family of a site", () => {
     const isNew = (url: string): boolean => url.endsWith("/new");
     for (let n = 0; n < 6; n++)
       traps.missed(`http://a.example/go/${n}`, "http://a.example/", isNew);
-    expect(traps.isDoubtful("http://a.example/go/9")).toBe(true);
-    expect(traps.isDoubtful("http://a.example/news/9")).toBe(false);
+    expect(traps.doubtOf("http://a.example/go/9")).toBe(1);
+    expect(traps.doubtOf("http://a.example/news/9")).toBe(0);
     expect(traps.isLeft("http://a.example/go/9")).toBe(false);
     for (let n = 0; n < 6; n++)
       traps.missed(`http://a.example/go/${n}`, "http://a.example/", isNew);
@@ -315,10 +318,14 @@ describe("a family of a site", () => {
     expect(traps.isLeft("http://a.example/gone/x")).toBe(true);
   });
 
-  it("is visited behind the others while it is doubtful", async () => {
+  it.each([
+    ["where its links are found one by one", 1],
+    ["where all its links wait already", 41],
+  ])("is visited behind the others while it is doubtful, %s", async (_, atOnce) => {
     const order: string[] = [];
     const linksOf = (path: string): string[] => {
-      if (path === "/") return ["/go/0", "/page/0"];
+      const first = Array.from({ length: atOnce }, (_, n) => `/go/${n}`);
+      if (path === "/") return [...first, "/page/0"];
       const [, kind, n = "0"] = path.split("/");
       if (kind !== "page" || Number(n) >= 40) return [];
       return [`/go/${Number(n) + 1}`, `/page/${Number(n) + 1}`];

@@ -1,0 +1,262 @@
+/**
+ * What visits show of the families that their URLs are of.
+ *
+ *   visit ─▶ each family of its URL ─▶ nothing: + 1, missing: + ½, in the words of a trap: + 3 ─▶ FAMILY_SCORE: a trap
+ *                                   └▶ something: − 1, of a wide family − 2
+ *
+ *   bare      no words that the site had not shown: such families are visited behind others, the barer the later
+ *   repeats   what another page of the family had shown first; of two families with the same pages the one that repeats itself more is the copy
+ *   found     new links into the family: while there are more than visits, a page of known words alone gives nothing
+ *
+ *   I1  A debit makes no trap: only a visit does.
+ */
+import { areAlike } from "./shown-texts.ts";
+import {
+  ALIKE_BITS,
+  COMPARED_MIN,
+  evidenceOf,
+  FAMILY_SCORE,
+  type Family,
+  judge,
+  type JudgedVisit,
+  LINKS_MAX,
+  type Tables,
+  VARIABLE_SCORE,
+  type Visit,
+} from "./trap-evidence.ts";
+import type { VisitedText } from "./trap-types.ts";
+import { shapeOf, type UrlShape } from "./url-shape.ts";
+
+const KEPT = 8;
+/** What a visit that gave something undoes of those that gave nothing. */
+const [RICH_SCORE, WIDE_RICH_SCORE, TRAP_RICH_SCORE] = [1, 2, 4];
+/** A visit that gave nothing, in the very words of a page of a trap. */
+const TRAP_TEXT_SCORE = 3;
+/** A URL without a page, where there may be others with one. */
+const MISSING_SCORE = 0.5;
+/** Of a family with so many visits, the share of those that gave nothing tells whether a link to it is worth something. */
+const KNOWN_VISITS = 8;
+/** A family is doubtful from so many visits on, if at least this share of them showed nothing. Others go first from less on, in steps. */
+const [DOUBT_VISITS, DOUBT_SHARE, LATER_SHARE, DOUBT_STEPS] = [6, 0.5, 0.12, 8];
+/** Visits from which the share of repeats counts. */
+const REPEAT_VISITS = 6;
+/** A folder's pages show something where hardly any of so many did not. */
+const [CHILD_VISITS, CHILD_BARE] = [3, 0.25];
+/** URLs that combine several parts, and lead on to others, are to show so much that is new. */
+const MIXED_SHARE = 0.5;
+/** So many links into a family for each visit multiply; where such a share of them showed nothing, a page is to have so many new fours. */
+const [EXPLOSIVE_LINKS, EXPLOSIVE_BARE, EXPLOSIVE_FOURS] = [3, 0.2, 12];
+
+export function learnFamily(tables: Tables, name: string, visit: JudgedVisit): void {
+  const { text, fresh } = visit;
+  const family = familyOf(tables, name, text.url);
+  const inside = fresh.filter((shape) => shape.families.includes(name));
+  if (inside.length > 1) family.branching++;
+  const isNovel = visit.isNovel && !isTooLittle(family, visit, inside.length > 0);
+  if (!isNovel && !visit.isAgain && !visit.isOriginal) family.bare++;
+  family.found += inside.length;
+  const leadsOn = inside.length > 0;
+  const isStale =
+    family.found > family.visits && visit.fours.size >= COMPARED_MIN && visit.newCount <= 1;
+  const leadsOut =
+    visit.leadsDown || (inside.length < fresh.length && isOutside(tables, name, fresh));
+  const others = family.texts.filter(({ url }) => url !== text.url);
+  const isSame = others.some(({ masked }) => masked === text.masked);
+  if (family.texts.push(text) > KEPT) family.texts.shift();
+  const isMixed = visit.shape.isMixed || name.endsWith("**") || name.endsWith("*‥*");
+  const isKnown =
+    isMixed || others.some(({ similarity }) => areAlike(similarity, text.similarity, ALIKE_BITS));
+  const showsNothing = isSame || visit.copyOf !== undefined || (leadsOn && isKnown) || isStale;
+  const isEmpty = !isNovel && !leadsOut && !visit.isAgain && !visit.isOriginal && showsNothing;
+  const isOfTrap = isEmptyText(visit) && tables.trapTexts.get(text.masked) === true;
+  // The first page has none to be compared with, and one without new links does not show whether the family ends.
+  if (!isOfTrap && (family.visits === 0 || (!isEmpty && !leadsOut && !isNovel))) {
+    family.visits++;
+    return;
+  }
+  if (isEmpty) family.kind = isSame ? "same-text" : text.url.includes("?") ? "filters" : "grows";
+  const weight = isEmpty && isOfTrap ? TRAP_TEXT_SCORE : 1;
+  judge(family, !isEmpty, { most: FAMILY_SCORE, undone: undoneOf(name, family), weight });
+  if (family.isActive) tables.hasTraps = true;
+  if (isEmpty && family.isActive && isEmptyText(visit)) tables.trapTexts.set(text.masked, true);
+  if (isBare(family, LATER_SHARE)) tables.hasDoubts = true;
+}
+
+/** Whether families that multiply show less than they should. */
+function isTooLittle(family: Family, { shape, newCount, newShare }: Visit, leadsOn: boolean) {
+  if (leadsOn && shape.isMixed && newShare < MIXED_SHARE) return true;
+  return isExplosive(family) && newCount < EXPLOSIVE_FOURS;
+}
+
+function isExplosive({ visits, found, branching, bare }: Family): boolean {
+  const isGrowing =
+    visits >= FAMILY_SCORE && found >= EXPLOSIVE_LINKS * visits && branching >= visits / 2;
+  return isGrowing && bare >= EXPLOSIVE_BARE * visits;
+}
+
+/** Pages of a wide family are of many kinds: it takes more of those that give nothing. A trap is hardly visited: each visit counts for many. */
+function undoneOf(name: string, { isActive }: Family): number {
+  if (isActive) return TRAP_RICH_SCORE;
+  return name.endsWith("*") ? WIDE_RICH_SCORE : RICH_SCORE;
+}
+
+function familyOf({ families }: Tables, name: string, url: string): Family {
+  const family = families.get(name) ?? {
+    ...evidenceOf(name, "grows", url),
+    texts: [],
+    bare: 0,
+    repeats: 0,
+    branching: 0,
+    found: 0,
+  };
+  families.set(name, family);
+  return family;
+}
+
+/** Whether a new URL is of no family that is known to be worth nothing. */
+function isOutside(tables: Tables, name: string, fresh: readonly UrlShape[]): boolean {
+  return fresh.some(
+    (shape) =>
+      !shape.families.includes(name) && !isPoor(tables, shape) && !isDoubtful(tables, shape),
+  );
+}
+
+interface Missed {
+  readonly url: string;
+  readonly fresh: readonly UrlShape[];
+  /** Whether it led to no URL at all. */
+  readonly isNothing: boolean;
+}
+
+export function learnMissed(tables: Tables, name: string, { url, fresh, isNothing }: Missed): void {
+  const family = familyOf(tables, name, url);
+  family.bare++;
+  const weight = isNothing ? MISSING_SCORE : 1;
+  const gives = isOutside(tables, name, fresh);
+  if (!gives && !isNothing) family.kind = "grows";
+  judge(family, gives, { most: FAMILY_SCORE, undone: undoneOf(name, family), weight });
+  if (family.isActive) tables.hasTraps = true;
+  if (isBare(family, LATER_SHARE)) tables.hasDoubts = true;
+}
+
+/** Whether there is text enough to tell one page from another, and nothing new in it. */
+function isEmptyText({ fours, isNovel }: Visit): boolean {
+  return !isNovel && fours.size >= COMPARED_MIN;
+}
+
+/** Whether a page is the one, and another URL with its text the copy. */
+export function isRather(tables: Tables, shape: UrlShape, url: string, other: string): boolean {
+  const otherShape = shapeOf(other);
+  if (otherShape === undefined) return false;
+  const [own, others] = [repeatShare(tables, shape), repeatShare(tables, otherShape)];
+  if (own !== others) return own < others;
+  return isPlainer(shape, url, other);
+}
+
+/** Whether a URL has fewer parts than another one. */
+function isPlainer(shape: UrlShape, url: string, other: string): boolean {
+  const names = shapeOf(other)?.names.length ?? 0;
+  if (shape.names.length !== names) return shape.names.length < names;
+  return url.split(/[/;]/).length < other.split(/[/;]/).length;
+}
+
+/** How often visits like that of a URL showed again what others of their kind had shown. */
+function repeatShare({ families }: Tables, shape: UrlShape): number {
+  let share = 0;
+  for (const name of shape.families) {
+    const family = families.get(name);
+    if (family !== undefined && family.visits >= REPEAT_VISITS)
+      share = Math.max(share, family.repeats / family.visits);
+  }
+  return share;
+}
+
+export function countRepeat(tables: Tables, shape: UrlShape, original: string): void {
+  const families = shapeOf(original)?.families ?? [];
+  for (const name of shape.families) {
+    const family = families.includes(name) ? tables.families.get(name) : undefined;
+    if (family !== undefined) family.repeats++;
+  }
+}
+
+/** Counts a visit as one that gave nothing, after all. */
+export function debit(tables: Tables, shape: UrlShape, url: string): void {
+  const { families } = tables;
+  for (const name of shapeOf(url)?.families ?? []) {
+    const family = shape.families.includes(name) ? undefined : families.get(name);
+    if (family === undefined || family.isActive) continue;
+    family.score = Math.min(family.score + 1 + RICH_SCORE, FAMILY_SCORE - 1);
+    family.empty++;
+    family.bare++;
+    if (isBare(family, LATER_SHARE)) tables.hasDoubts = true;
+  }
+}
+
+/** Whether links lead to what is below its own path, and shows something. */
+export function hasChildren(tables: Tables, { url, links }: VisitedText): boolean {
+  const folder = url.endsWith("/") ? url : `${url}/`;
+  let count = 0;
+  for (const link of links) {
+    if (count++ >= LINKS_MAX) break;
+    const child = link.startsWith(folder) ? tables.shapeOf(link) : undefined;
+    if (child !== undefined && isRich(tables, child)) return true;
+  }
+  return false;
+}
+
+/** Whether visits of its kind have mostly shown text of their own. */
+function isRich(tables: Tables, shape: UrlShape): boolean {
+  const { families } = tables;
+  if (isPoor(tables, shape) || isDoubtful(tables, shape)) return false;
+  return shape.families.some((name) => {
+    const family = families.get(name);
+    return (
+      family !== undefined &&
+      family.visits >= CHILD_VISITS &&
+      family.bare < CHILD_BARE * family.visits
+    );
+  });
+}
+
+/** The share of visits of its kind that showed nothing of their own, in steps. */
+export function doubtOf(tables: Tables, shape: UrlShape): number {
+  if (isDoubtful(tables, shape)) return 1;
+  let doubt = 0;
+  for (const name of shape.families) {
+    const family = tables.families.get(name);
+    if (family === undefined || family.visits < DOUBT_VISITS) continue;
+    const share = family.bare / family.visits;
+    if (share >= LATER_SHARE)
+      doubt = Math.max(doubt, Math.floor(DOUBT_STEPS * share) / DOUBT_STEPS);
+  }
+  return doubt;
+}
+
+/** Whether visits of its kind have hardly shown any text, or hardly any but that of other pages. */
+export function isDoubtful(
+  { families, variables }: Tables,
+  shape: UrlShape,
+  share = DOUBT_SHARE,
+): boolean {
+  for (const { name, isGuess } of shape.variables)
+    if (isGuess !== true && (variables.get(name)?.score ?? 0) >= VARIABLE_SCORE / 2) return true;
+  return shape.families.some((name) => isBare(families.get(name), share));
+}
+
+function isBare(family: Family | undefined, share: number): boolean {
+  return (
+    family !== undefined && family.visits >= DOUBT_VISITS && family.bare >= share * family.visits
+  );
+}
+
+/** Whether other visits of its kind gave mostly nothing. */
+export function isPoor({ families, variables }: Tables, shape: UrlShape): boolean {
+  for (const { name } of shape.variables)
+    if ((variables.get(name)?.score ?? 0) >= VARIABLE_SCORE / 2) return true;
+  for (const name of shape.families) {
+    const family = families.get(name);
+    if (family !== undefined && family.visits >= KNOWN_VISITS)
+      return family.empty > family.visits / 2;
+  }
+  return false;
+}

@@ -1,0 +1,136 @@
+/**
+ * What is known of families of URLs and of parts of URLs, and how one more visit changes it.
+ *
+ *   I1  A trap is one whose score reached the most; it ends where the score fell below the half of that.
+ */
+import type { Similarity } from "../page/text-digest.ts";
+import type { BoundedMap } from "./bounded-map.ts";
+import type { ShownTexts } from "./shown-texts.ts";
+import type { TrapReport } from "./trap-types.ts";
+import type { NameSet, UrlShape } from "./url-shape.ts";
+
+/** Visits that gave nothing. */
+export const FAMILY_SCORE = 12;
+/** A variable is believed sooner: the very same words. One page that differs undoes all. */
+export const VARIABLE_SCORE = 8;
+/** Unrelated texts differ in 32 ± 4 of 64 bits; in so many where they share some three quarters, or a half. */
+export const [ALIKE_BITS, HALF_ALIKE_BITS] = [14, 22];
+/** Fours of a text that is compared without the words of its URL. */
+export const COMPARED_MIN = 12;
+/** Links that are looked at: of more a sample of this page is enough. */
+export const LINKS_MAX = 500;
+const PROBE_FIRST = 50;
+
+export interface Evidence {
+  readonly shape: string;
+  kind: TrapReport["kind"];
+  example: string;
+  visits: number;
+  empty: number;
+  score: number;
+  left: number;
+  /** So many left links, and the next one is visited: a trap that stays one is looked at ever more rarely. */
+  probeAt: number;
+  isActive: boolean;
+  wasActive: boolean;
+  /** Of a variable: pages that were the same without it. */
+  plain: number;
+}
+
+export interface Family extends Evidence {
+  /** Visits that showed no words that the site had not shown. */
+  bare: number;
+  /** Visits that showed what another page of it had shown first. */
+  repeats: number;
+  /** Visits with several new links into it. */
+  branching: number;
+  /** New links into it. */
+  found: number;
+  /** The newest texts. */
+  readonly texts: PageText[];
+}
+
+export interface PageText {
+  readonly url: string;
+  readonly content: string;
+  /** Without the words of its URL. */
+  readonly masked: string;
+  readonly similarity: Similarity | undefined;
+  /** Fours that the site showed here first. */
+  readonly marks: readonly number[];
+}
+
+/** What is known of a crawl's families. */
+export interface Tables {
+  readonly families: BoundedMap<string, Family>;
+  readonly variables: BoundedMap<string, Evidence>;
+  /** The page without a variable. */
+  readonly groups: BoundedMap<string, PageText>;
+  readonly shown: ShownTexts;
+  /** By host, names that came together. */
+  readonly setsOf: BoundedMap<string, readonly NameSet[]>;
+  readonly shapeOf: (url: string) => UrlShape | undefined;
+  /** Masked texts of pages of traps. */
+  readonly trapTexts: BoundedMap<string, true>;
+  readonly isKnown: (url: string) => boolean;
+  /** Whether there was a trap at all: before the first one no link is looked at. */
+  hasTraps: boolean;
+  /** The same of what is doubtful. */
+  hasDoubts: boolean;
+}
+
+/** A visit, and what its page showed. */
+export interface Visit {
+  readonly shape: UrlShape;
+  readonly text: PageText;
+  readonly fours: ReadonlySet<number>;
+  /** Whether it showed words that the site had not shown. */
+  readonly isNovel: boolean;
+  /** Whether the same URL was visited before. */
+  readonly isAgain: boolean;
+  readonly newCount: number;
+  readonly newShare: number;
+  /** The page that had shown most of it. */
+  readonly copyOf: string | undefined;
+}
+
+export interface JudgedVisit extends Visit {
+  readonly fresh: readonly UrlShape[];
+  /** Whether it is a folder of pages of kinds that show something. */
+  readonly leadsDown: boolean;
+  /** Whether a longer URL had shown the page. */
+  readonly isOriginal: boolean;
+}
+
+export function evidenceOf(shape: string, kind: TrapReport["kind"], example: string): Evidence {
+  const none = { visits: 0, empty: 0, score: 0, left: 0, probeAt: PROBE_FIRST };
+  return { shape, kind, example, ...none, isActive: false, wasActive: false, plain: 0 };
+}
+
+interface Weights {
+  /** The score of a trap. */
+  readonly most: number;
+  /** What a visit that gave something undoes. */
+  readonly undone: number;
+  readonly weight?: number;
+}
+
+export function judge(
+  evidence: Evidence,
+  gaveSomething: boolean,
+  { most, undone, weight = 1 }: Weights,
+): void {
+  evidence.visits++;
+  if (!gaveSomething) evidence.empty++;
+  evidence.score = gaveSomething
+    ? Math.max(evidence.score - undone, 0)
+    : Math.min(evidence.score + weight, most);
+  if (evidence.score >= most) evidence.isActive = evidence.wasActive = true;
+  else if (evidence.score < most / 2) evidence.isActive = false;
+  if (gaveSomething) evidence.probeAt = evidence.left + PROBE_FIRST;
+}
+
+export function reportOf(evidence: Evidence): TrapReport {
+  const { shape, kind, example, visits, empty, left, isActive } = evidence;
+  return { shape, kind, example, visits, empty, left, active: isActive };
+}

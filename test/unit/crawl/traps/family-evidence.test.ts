@@ -1,0 +1,174 @@
+import { describe, expect, it } from "vitest";
+import { createRandom } from "../../../../src/base/random.ts";
+import { readPage } from "../../../../src/crawl/page/extract-page.ts";
+import { createTextDigest } from "../../../../src/crawl/page/text-digest.ts";
+import type { TrapWatch } from "../../../../src/crawl/traps/trap-types.ts";
+import { createTrapWatch } from "../../../../src/crawl/traps/trap-watch.ts";
+
+const SITE = "http://a.example";
+
+/** Words of letters alone; the same name, the same words. */
+function wordsOf(name: number, count: number): string {
+  const random = createRandom(name);
+  const letter = (): string => String.fromCharCode(97 + random.below(26));
+  const word = (): string => Array.from({ length: 6 }, letter).join("");
+  return Array.from({ length: count }, word).join(" ");
+}
+
+/** A watch, and a visit of what is not left, for which is known what was linked before. */
+function openWatch() {
+  const watch: TrapWatch = createTrapWatch();
+  const known = new Set<string>();
+  const visit = (path: string, text: string, links: readonly string[] = []): void => {
+    const url = SITE + path;
+    if (watch.isLeft(url)) return;
+    known.add(url);
+    const digest = createTextDigest(url);
+    for (const part of text.split("\n")) digest.add(part);
+    const all = links.map((link) => SITE + link);
+    watch.visited({ url, digest, links: all, isNew: (link) => !known.has(link) });
+    for (const link of all) known.add(link);
+  };
+  return { watch, visit, isLeft: (path: string): boolean => watch.isLeft(SITE + path) };
+}
+
+const FRAME = wordsOf(9, 20);
+const LONG_FRAME = wordsOf(9, 100);
+
+describe("a family", () => {
+  it("of folders without text is kept for the pages below them", () => {
+    const run = (by: number): boolean => {
+      const { visit, isLeft } = openWatch();
+      for (let n = 0; n < 40; n++) visit(`/2016/${n}/post-${n}`, wordsOf(n, 60));
+      for (let n = 0; n < 39; n++) {
+        const post = `/2016/${n + by}/post-${n + by}`;
+        visit(`/2016/${n}/`, `archive of /2016/${n}/`, [post, `/2016/${n + 1}/`]);
+      }
+      return isLeft("/2016/99/");
+    };
+    expect([run(0), run(1)]).toEqual([false, true]);
+  });
+
+  it("that shows others' pages again and again is the copy, however short its URLs are", () => {
+    const { visit, isLeft } = openWatch();
+    const name = (n: number): string => wordsOf(5_000 + n, 1);
+    for (let n = 0; n < 60; n++) {
+      // Each page is shown here first, and every third twice.
+      visit(`/any/${name(n)}`, wordsOf(n, 60), [`/any/${name(n + 1)}`]);
+      if (n % 3 === 0) visit(`/any/again-${name(n)}`, wordsOf(n, 60), [`/any/${name(n + 2)}`]);
+      visit(`/forum/topic?topic=${n}&page=2`, wordsOf(n, 60), [`/forum/topic?topic=${n + 1}`]);
+    }
+    expect([isLeft("/forum/topic?topic=99&page=2"), isLeft("/any/other")]).toEqual([false, true]);
+  });
+
+  it("is not to blame for its pages under a name that means nothing", () => {
+    const { visit, isLeft } = openWatch();
+    for (let n = 0; n < 12; n++) visit(`/news/all/${wordsOf(n, 1)}`, wordsOf(n, 60));
+    for (const name of ["ref", "from", "via"])
+      for (let n = 0; n < 12; n++) visit(`/news/all/${wordsOf(n, 1)}?${name}=${n}`, wordsOf(n, 60));
+    expect([isLeft("/news/all/more"), isLeft(`/news/all/${wordsOf(1, 1)}?ref=7`)]).toEqual([
+      false,
+      true,
+    ]);
+  });
+
+  it("of combinations is left where most of each page was shown", () => {
+    const run = (kept: number, joint: string): boolean => {
+      const { visit, isLeft } = openWatch();
+      for (let n = 3; n < 40; n++) {
+        const ids = [n, n - 1, n - 2].slice(0, kept + 1);
+        const text = [FRAME, ...ids.map((id) => wordsOf(id, 25))].join("\n");
+        visit(`/compare?ids=${ids.join(joint)}`, text, [`/compare?ids=${n + 1}${joint}${n}`]);
+      }
+      return isLeft("/compare?ids=98,99");
+    };
+    expect([run(2, ","), run(2, "-vs-"), run(0, ",")]).toEqual([true, true, false]);
+  });
+
+  it("is left where its pages hold known words alone, though they lead to no new ones", () => {
+    const { visit, isLeft } = openWatch();
+    const links = Array.from({ length: 60 }, (_, n) => `/list/${wordsOf(700 + n, 1)}`);
+    const item = (n: number): string => wordsOf(n % 10, 12);
+    const text = (n: number): string => [1, 2, 3, 4, 5].map((by) => item(n * by + by)).join("\n");
+    visit("/list/all", Array.from({ length: 10 }, (_, n) => item(n)).join("\n"), links);
+    for (const [n, link] of links.slice(0, 30).entries()) visit(link, text(n));
+    expect(isLeft("/list/more")).toBe(true);
+  });
+
+  it("that multiplies is left though some words of each page are new", () => {
+    const run = (fresh: number): boolean => {
+      const { visit, isLeft } = openWatch();
+      for (let n = 0; n < 120; n++) {
+        // Every third shows nothing, others what a frame that changes has.
+        const own = n % 3 === 0 ? "" : wordsOf(n, fresh);
+        const links = Array.from({ length: 5 }, (_, at) => `/user/${n * 5 + at + 1}`);
+        visit(`/user/${n}`, `${LONG_FRAME}\n${wordsOf(8, 100)}\n${own}`, links);
+      }
+      return isLeft("/user/9999");
+    };
+    expect([run(11), run(40)]).toEqual([true, false]);
+  });
+
+  it("keeps short pages that a page of a worthless kind quoted before", () => {
+    const { watch, visit, isLeft } = openWatch();
+    const caption = (n: number): string => wordsOf(n, 8);
+    const tag = (n: number): string => `/tag/${wordsOf(3_000 + n, 1)}`;
+    const quoted = (n: number): string => [0, 1, 2, 3].map((by) => caption(4 * n + by)).join("\n");
+    for (let n = 0; n < 10; n++) visit(tag(n), `${LONG_FRAME}\n${quoted(n)}`, [tag(n + 1)]);
+    for (let n = 10; n < 30; n++) visit(tag(n), `${LONG_FRAME}\n${quoted(100)}`, [tag(n + 1)]);
+    expect(watch.doubtOf(`${SITE}/tag/x`)).toBe(1);
+    for (let n = 0; n < 40; n++)
+      visit(`/photo/${n}`, `${LONG_FRAME}\n${caption(n)}`, [`/photo/${n + 1}`]);
+    expect(isLeft("/photo/99")).toBe(false);
+  });
+
+  it("of many kinds takes more of those that give nothing", () => {
+    const run = (every: number): boolean => {
+      const { visit, isLeft } = openWatch();
+      for (let n = 0; n < 60; n++)
+        visit(`/mix/${wordsOf(2_000 + n, 1)}`, wordsOf(n % every === 0 ? n : 1, 60));
+      return isLeft("/mix/more");
+    };
+    expect([run(3), run(5)]).toEqual([false, true]);
+  });
+
+  it("goes behind others the more of its visits showed nothing", () => {
+    const { watch, visit } = openWatch();
+    const doubts: number[] = [];
+    for (let n = 0; n < 16; n++) {
+      visit(`/a/${n}`, n % 4 === 3 ? wordsOf(0, 40) : wordsOf(n, 40), []);
+      doubts.push(watch.doubtOf(`${SITE}/a/99`));
+    }
+    expect([doubts[2], doubts[7], doubts[15]]).toEqual([0, 0.25, 0.25]);
+    for (let n = 16; n < 40; n++) visit(`/a/${n}`, wordsOf(0, 40), []);
+    expect(watch.doubtOf(`${SITE}/a/99`)).toBe(1);
+  });
+});
+
+describe("a name in the query", () => {
+  it("is not shown to mean something by pages alike that show nothing new", () => {
+    const { visit, isLeft } = openWatch();
+    const lines = (name: number): string => wordsOf(name, 5).replaceAll(" ", "\n");
+    for (let n = 0; n < 10; n++) visit(`/all-${n}`, `${LONG_FRAME}\n${lines(n)}`);
+    for (let n = 0; n < 10; n++) {
+      const page = `/${wordsOf(300 + n, 1)}/${wordsOf(200 + n, 1)}`;
+      const text = `${LONG_FRAME}\n${lines(100 + n)}`;
+      visit(page, text);
+      visit(`${page}?sid=${n}`, text);
+      visit(`${page}?sid=9${n}`, `${LONG_FRAME}\n${lines(n)}`);
+    }
+    expect(isLeft(`/${wordsOf(301, 1)}/${wordsOf(201, 1)}?sid=777`)).toBe(true);
+  });
+});
+
+describe("numbers", () => {
+  it("of a link are those of the page that it leads to", async () => {
+    const digest = createTextDigest(`${SITE}/`);
+    digest.add("1234 and 5678");
+    digest.add("9012", true);
+    expect(digest.numbers().size).toBe(2);
+    const body = Buffer.from("<p>13 14 <a>15 16</a> <a href=/x>17 <b>18</b></a> 19");
+    await readPage({ url: `${SITE}/`, body, contentType: "text/html" }, digest);
+    expect(digest.numbers().size).toBe(2 + 5);
+  });
+});
