@@ -26,6 +26,8 @@ import { lessOwnDelay } from "../../frontier/politeness/bound-clocks.ts";
 import { restoreGroupClock } from "../../frontier/politeness/group-clocks.ts";
 import { memberFree, setMemberAddress } from "../../structures/hosts/group-table.ts";
 import type { Core } from "../../frontier/core.ts";
+import { appendKey, createRecordList } from "../../frontier/records/record-list.ts";
+import { sortByKey } from "../../frontier/records/sort-records.ts";
 import { float, setFloat, setWord } from "../../structures/store.ts";
 import { hostOfHash, type Restoration } from "./restore-records.ts";
 
@@ -137,12 +139,7 @@ export function restoreGroup(core: Core, lo: number, hi: number, readyAt: number
  */
 export function separateTurns(core: Core): boolean {
   const { hosts, store } = core;
-  const turns: number[] = [];
-  for (let host = hostNextBusy(hosts, 0); host !== 0; host = hostNextBusy(hosts, host)) {
-    turns.push(float(store, host, HOST_TURN_WORD));
-  }
-  const sorted = Float64Array.from(turns).sort();
-  if (sorted.every((turn, at) => at === 0 || turn !== sorted[at - 1])) return true;
+  if (areApart(core)) return true;
   const taken = new Set<number>();
   for (let host = hostNextBusy(hosts, 0); host !== 0; host = hostNextBusy(hosts, host)) {
     const turn = float(store, host, HOST_TURN_WORD);
@@ -153,4 +150,22 @@ export function separateTurns(core: Core): boolean {
     taken.add(turn);
   }
   return false;
+}
+
+/** Whether no two hosts have the same turn. */
+function areApart({ hosts, store }: Core): boolean {
+  const turns = createRecordList(hosts.count);
+  let areWhole = true;
+  for (let host = hostNextBusy(hosts, 0); host !== 0; host = hostNextBusy(hosts, host)) {
+    const turn = float(store, host, HOST_TURN_WORD);
+    areWhole &&= Number.isInteger(turn);
+    appendKey(turns, host, turn);
+  }
+  if (areWhole) {
+    const same: number[] = [];
+    sortByKey(turns, same);
+    return same.length === 0;
+  }
+  const sorted = turns.keys.subarray(0, turns.count).sort();
+  return sorted.every((turn, at) => at === 0 || turn !== sorted[at - 1]);
 }
