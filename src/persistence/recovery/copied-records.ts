@@ -4,8 +4,8 @@
  *   snapshot begins ── sequence ──┬─ admitted meanwhile, then copied ─▶ identity noted here ─┐
  *                                 └─ its entry in the journal ────────▶ noted? on disk? ─────┴▶ left as it is
  *
- *   I1  An identity stands here only while the record that was copied has not ended. So one that is not in the hot table either is on disk.
- *   I2  What is missing here costs time alone: the record is made again, in the place of the other one.
+ *   I1  An identity stands here until its record ends. So a record whose identity is noted here, and is not in the hot table, lies on disk.
+ *   I2  A missing identity costs time alone: the record is made again and replaces the copy.
  *
  * Without it each entry would ask the cold tier for its identity: a read of 4 KiB for each copy.
  */
@@ -52,7 +52,7 @@ export function createCopied(): CopiedRecords {
   return { began: Number.POSITIVE_INFINITY, table: undefined };
 }
 
-/** Notes a record of the snapshot, if it was admitted after that began, and if it was made: one whose host is not known was not. @hot */
+/** Notes a record of the snapshot that was admitted after the snapshot began. A row whose host is not known made no record. @hot */
 export function noteCopied(restoration: Copying, key: number, lo: number, hi: number): void {
   const { copied, core } = restoration;
   if (Math.abs(sequenceOfKey(key)) <= copied.began || core.spilling === undefined) return;

@@ -2,7 +2,7 @@
  * Filling: after an opening the bloom knows nothing of the runs that earlier processes left. It learns them by ranges of hashes, in the
  * background, while the frontier runs.
  *
- *   hash below `filledTo` ─▶ the bloom answers      above ─▶ maybe, always: the filters of the runs answer, and the runs
+ *   hash below `filledTo` ─▶ the bloom answers      from there on ─▶ always maybe: each run's own filter answers
  *
  * Batches enter the bloom as they are written, wherever their hashes lie, so what is written meanwhile is in it.
  *

@@ -1,4 +1,4 @@
-/** Families of traps that are only counted: written before the recognition was worked on, and not looked at since. */
+/** Families of traps that are only counted: written before the recognition was worked on, and read while it was improved. Only their seeds are unseen. */
 import type { Random } from "../../../../src/base/random.ts";
 import { letters, link, numbersTo, pick, token } from "../trap-shapes/shape.ts";
 import { links, some, type TrapFamily, upTo, withQuery, without } from "./family.ts";
