@@ -18,6 +18,7 @@
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { packExpressions } from "./pack-expressions.mjs";
 import { packTable } from "./pack-table.mjs";
 import { packTrie } from "./pack-trie.mjs";
 import { rolldown } from "rolldown";
@@ -120,7 +121,7 @@ async function bundleLate() {
   for (const name of Object.keys(LATE)) {
     const made = await write({
       input: { [name]: moduleOf(name) },
-      plugins: [tablePacked(), triePacked()],
+      plugins: [tablePacked(), expressionsPacked(), triePacked()],
       output: { format: "cjs", entryFileNames: "[name].cjs", minify: true },
     });
     folders.push(...made);
@@ -151,6 +152,17 @@ function tablePacked() {
     load(id) {
       if (!id.endsWith("/tr46/lib/mappingTable.json")) return null;
       return { code: packTable(JSON.parse(readFileSync(id, "utf8"))), moduleType: "js" };
+    },
+  };
+}
+
+/** The second largest. */
+function expressionsPacked() {
+  return {
+    name: "expressions-packed",
+    async load(id) {
+      if (!id.endsWith("/tr46/lib/regexes.js")) return null;
+      return { code: packExpressions((await import(pathToFileURL(id))).default), moduleType: "js" };
     },
   };
 }

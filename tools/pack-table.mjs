@@ -9,6 +9,7 @@
  *   I2  The same on every Node from the oldest on: texts of characters that the oldest does not know are kept (check-package.mjs tries it).
  */
 import { deepStrictEqual } from "node:assert";
+import { packText } from "./pack-text.mjs";
 
 const FIRST_LETTER = 65;
 const BETWEEN = "\n";
@@ -38,7 +39,7 @@ export function packTable(table) {
   });
   const packed = [rows.join(), texts.join(BETWEEN)];
   deepStrictEqual(unpackTable(...packed), table);
-  const given = packed.map((text) => JSON.stringify(text)).join();
+  const given = packed.map((text) => packText(text, 'require("node:zlib")')).join();
   return `${lower}module.exports=(${unpackTable})(${given});`;
 }
 

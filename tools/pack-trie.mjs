@@ -7,6 +7,7 @@
  *   I1  What `unpackTrie` makes of it is the trie: packing fails else.
  */
 import { deepStrictEqual } from "node:assert";
+import { packText } from "./pack-text.mjs";
 
 /** The source of a module that exports the trie. */
 export function packTrie(trie) {
@@ -27,8 +28,9 @@ export function packTrie(trie) {
   const made = unpackTrie(text, flags);
   for (const [name, value] of Object.entries(made)) deepStrictEqual(value, trie[name]);
   const { rulesRoot, exceptionsRoot } = trie;
-  const call = `(${unpackTrie})(${JSON.stringify(text)},${JSON.stringify(flags)})`;
-  return `export const {edgeStart,edgeLength,edgeChild,labelText,nodeFlags}=${call};
+  const call = `(${unpackTrie})(${packText(text, "zlib")},${packText(flags, "zlib")})`;
+  return `import zlib from "node:zlib";
+export const {edgeStart,edgeLength,edgeChild,labelText,nodeFlags}=${call};
 export const rulesRoot=${rulesRoot},exceptionsRoot=${exceptionsRoot};`;
 }
 
