@@ -51,6 +51,7 @@ import {
   probeSpilled,
   spilledUnder,
 } from "./scheduling/spill-control.ts";
+import { verifySpilledHosts } from "./scheduling/spill-hosts.ts";
 import { listRecords } from "./records/record-walk.ts";
 
 /** Throws InvariantError at the first thing that is not as it must be. */
@@ -68,6 +69,7 @@ export function verifyCore(core: Core): void {
   assert(heapCount(core.waiting) === waiting, "I1: the waiting heap holds the waiting");
   assert(timelineCount(core.deadlines) === leased, "I1: the deadline heap holds the leased");
   assert(verifyLane(core.store.region, core.failedLane) === failed, "I1: the failed lane");
+  verifySpilledHosts(core);
   const spilled = core.spilling?.spill.count ?? 0;
   verifyStates(core, "pending", RECORD_PENDING, pending - spilled);
   verifyStates(core, "waiting", RECORD_WAITING, waiting);

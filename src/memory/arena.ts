@@ -6,9 +6,12 @@
  *   513 … 8,192      a page of objects in steps of about 12.5 %    at most 12.6 %
  *   8,193 … 65,536   a page of 7, 6, 5, 4, 3, 2 or 1 objects       at most a half
  *   above            a run of whole pages                          less than a page
+ *   96, lasting      pages of their own
  *
  *   pages of one kind:  head ─▶ partly full ⇄ partly full ⇄ …     full pages are in no list
  *                       spare ─▶ one empty page, or none           further empty pages are freed
+ *
+ * An object that lasts keeps its page, whatever stood beside it. So those of which there are many have pages apart.
  *
  * A page that turns from full to partly full becomes the head, so that the fullest pages fill up and the others can become empty. Owner's
  * thread only. Objects are 8-aligned and NOT zeroed: a new object holds whatever bytes were there. Under VERIFY an object is filled
@@ -24,6 +27,7 @@ import {
   ARENA_FREE_WORD,
   ARENA_FRESH_WORD,
   ARENA_KIND_WORD,
+  ARENA_LASTING_BYTES,
   ARENA_META_WORDS,
   ARENA_NEXT_WORD,
   ARENA_PAGE_HANDLES,
@@ -43,6 +47,7 @@ export interface Arena {
   readonly meta: Uint32Array;
   /** Kind of an object of u units, for u above ARENA_SMALL_UNITS_MAX. */
   readonly kindOfUnits: Uint8Array;
+  readonly lastingKind: number;
   /** By kind: size in units of 8 bytes, objects per page, objects handed out now. */
   readonly units: Uint32Array;
   readonly capacity: Uint32Array;
@@ -60,6 +65,7 @@ const POISON = 0xdb;
 export function createArena(region: Region): Arena {
   const units = kindUnits();
   const kinds = units.length;
+  units.push(ARENA_LASTING_BYTES / 8);
   const kindOfUnits = new Uint8Array(ARENA_PAGE_HANDLES + 1);
   for (let kind = 1, unit = 1; kind < kinds; kind++) {
     for (; unit <= (units[kind] as number); unit++) kindOfUnits[unit] = kind;
@@ -70,9 +76,10 @@ export function createArena(region: Region): Arena {
     kindOfUnits,
     units: Uint32Array.from(units),
     capacity: Uint32Array.from(units, (u) => (u === 0 ? 0 : Math.floor(ARENA_PAGE_HANDLES / u))),
-    counts: new Uint32Array(kinds),
-    heads: new Uint32Array(kinds),
-    spares: new Uint32Array(kinds),
+    lastingKind: kinds,
+    counts: new Uint32Array(units.length),
+    heads: new Uint32Array(units.length),
+    spares: new Uint32Array(units.length),
     slabPages: 0,
     runPages: 0,
   };
@@ -82,8 +89,17 @@ export function createArena(region: Region): Arena {
 export function arenaTake(arena: Arena, bytes: number): number {
   if (VERIFY) assert(bytes > 0, "arenaTake: bytes > 0");
   if (bytes > ARENA_SLAB_BYTES_MAX) return takeRun(arena, bytes);
+  return takeOf(arena, kindOf(arena, bytes));
+}
+
+/** Takes an object of ARENA_LASTING_BYTES that will last, as `arenaTake` does. */
+export function arenaTakeLasting(arena: Arena): number {
+  return takeOf(arena, arena.lastingKind);
+}
+
+/** @hot */
+function takeOf(arena: Arena, kind: number): number {
   if (VERIFY && seemsExhausted(arena.region, 0)) return 0;
-  const kind = kindOf(arena, bytes);
   let page = arena.heads[kind] as number;
   if (page === 0) {
     page = openPage(arena, kind);
@@ -124,10 +140,19 @@ export function arenaGive(arena: Arena, handle: number, bytes: number): void {
     giveRun(arena, handle, bytes);
     return;
   }
+  giveOf(arena, handle, kindOf(arena, bytes));
+}
+
+/** Frees an object that `arenaTakeLasting` took. */
+export function arenaGiveLasting(arena: Arena, handle: number): void {
+  giveOf(arena, handle, arena.lastingKind);
+}
+
+/** @hot */
+function giveOf(arena: Arena, handle: number, kind: number): void {
   const meta = arena.meta;
   const page = handle >>> ARENA_PAGE_SHIFT;
   const at = page * ARENA_META_WORDS;
-  const kind = kindOf(arena, bytes);
   if (VERIFY) verifyGive(arena, handle, kind);
   if (VERIFY) poison(arena, handle, kind);
   const used = meta[at + ARENA_USED_WORD] as number;
@@ -169,7 +194,8 @@ export function arenaUsedBytes(arena: Arena): number {
   return used + arena.runPages * REGION_PAGE_BYTES;
 }
 
-function kindOf(arena: Arena, bytes: number): number {
+/** The kind of an object of so many bytes, at most ARENA_SLAB_BYTES_MAX. */
+export function kindOf(arena: Arena, bytes: number): number {
   const units = (bytes + 7) >>> 3;
   return bytes <= ARENA_SMALL_BYTES_MAX ? units : (arena.kindOfUnits[units] as number);
 }

@@ -43,7 +43,12 @@ import {
   recordState,
   isLone,
 } from "../../structures/records/record.ts";
-import { heldRecords, writePiece } from "../../structures/spill/added-records.ts";
+import {
+  heldRecords,
+  nextWithAdded,
+  verifyAdded,
+  writePiece,
+} from "../../structures/spill/added-records.ts";
 import { farEnd, laneHeld, laneIsSpilled } from "../../structures/spill/block-chain.ts";
 import {
   bringFirstClocked,
@@ -80,8 +85,7 @@ const NEW_LEAST = 128;
 const HOST_BYTES = 384;
 /** What an added record takes about. */
 const ADDED_BYTES = 128;
-/** Blocks asked for added records in one call, and records that go. */
-const BLOCKS_PER_CALL = 4096;
+/** Added records that go in one call. */
 const ADDED_PER_CALL = 1024;
 /** After the disk refused to be read: as spill-control.ts does for writes. */
 const RETRY_MS = 1000;
@@ -104,18 +108,18 @@ function bytesOfHost({ hosts }: Core, { away, spill }: Spilling): number {
   return Math.max((spillUsedBytes(spill) - away.added * ADDED_BYTES) / count, HOST_BYTES);
 }
 
-/** The same of hosts that a recovery has let stand, of which none needs to stay. Throws what the tier throws. */
-export function spillRestoredHosts(core: Core, { away, spill, blockLeast }: Spilling): number {
-  let count = 0;
-  for (let place = 0; away.added > 0 && place < spill.blocks.length; place++) {
-    const block = spill.blocks[place] as number;
-    if (block === 0 || !holdsHosts(spill, block) || heldRecords(spill, block) < blockLeast)
-      continue;
-    const went = writePiece(spill, block);
-    away.added -= went;
-    count += went;
+/** Sends hosts that a recovery has let stand, of which none needs to stay. Throws what the tier throws. */
+export function spillRestoredHosts(core: Core, { away, blockLeast }: Spilling): number {
+  return spillFrom(core, away, { keep: 0, least: blockLeast }, 0);
+}
+
+/** Sends the added records of all blocks that have enough of them. Throws what the tier throws. */
+export function spillRestoredAdded({ away, spill, blockLeast }: Spilling): void {
+  for (let block = spill.addedFirst; block !== 0; ) {
+    const next = nextWithAdded(spill, block);
+    if (heldRecords(spill, block) >= blockLeast) away.added -= writePiece(spill, block);
+    block = next;
   }
-  return count + spillFrom(core, away, { keep: 0, least: blockLeast }, 0);
 }
 
 /** At most a block of each kind; `before` records have gone already. */
@@ -228,6 +232,11 @@ export function addToSpilled(
 /** Keeps the disk's error for a call that needed hosts from it: reported once, by spill-control.ts. */
 export function noteFailure({ spilling }: Core, error: unknown): void {
   if (spilling !== undefined) spilling.failure = { error };
+}
+
+/** Checks what is in memory for hosts on disk. */
+export function verifySpilledHosts({ spilling }: Core): void {
+  if (spilling !== undefined) verifyAdded(spilling.spill, spilling.away.added);
 }
 
 interface Limits {
@@ -378,22 +387,17 @@ function take({ store }: Core, block: Gathering, queue: number): boolean {
   return true;
 }
 
-/** Sends added records to pieces, from block to block, once they take a quarter of the budget. */
+/** Sends added records to pieces, the oldest block's first, once they take a quarter of the budget. */
 function spillAdded(away: HostSpill, spilling: Spilling): number {
   const { spill, blockLeast } = spilling;
   const most = Math.max(Math.floor(roomBytes(spilling) / 4 / ADDED_BYTES), 2 * blockLeast);
   if (away.added <= most) return 0;
   let count = 0;
-  for (let looks = BLOCKS_PER_CALL; looks > 0 && count < ADDED_PER_CALL; looks--) {
-    const place = away.hand < spill.blocks.length ? away.hand : 0;
-    away.hand = place + 1;
-    const block = spill.blocks[place] as number;
-    if (block === 0 || !holdsHosts(spill, block)) continue;
-    if (heldRecords(spill, block) === 0) continue;
-    const went = writePiece(spill, block);
+  while (count < ADDED_PER_CALL && spill.addedFirst !== 0) {
+    const went = writePiece(spill, spill.addedFirst);
     away.added -= went;
     count += went;
-    if (went === 0 || away.added === 0) break;
+    if (went === 0) break;
   }
   return count;
 }

@@ -30,3 +30,5 @@ export const ARENA_SMALL_BYTES_MAX = 512;
 export const ARENA_SMALL_UNITS_MAX = 64;
 /** Up to this size, one or more objects share a page; above it, a run of pages is handed out. */
 export const ARENA_SLAB_BYTES_MAX = 65536;
+/** Objects that last, of one size and a kind of their own. */
+export const ARENA_LASTING_BYTES = 96;

@@ -18,7 +18,8 @@
  *     18  held          how many of those are in memory
  *     19  pieces        first piece, or 0: those of them that are on the tier too
  *     20  closed        1: identities were forgotten since it was written, so none may be added that could be taken for one of them
- *     21  reserved
+ *  21-22  next, previous block with added records in memory; 0: none
+ *     23  reserved
  *
  * Piece, words: records added to the hosts of a block, in bytes of their own.
  *      0  next
@@ -69,7 +70,10 @@ export const SPILL_ADDED_WORD = 17;
 export const SPILL_HELD_WORD = 18;
 export const SPILL_PIECES_WORD = 19;
 export const SPILL_CLOSED_WORD = 20;
-export const SPILL_BLOCK_BYTES = 88;
+export const SPILL_ADDED_NEXT_WORD = 21;
+export const SPILL_ADDED_PREVIOUS_WORD = 22;
+/** ARENA_LASTING_BYTES: a block outlives what stood beside it. */
+export const SPILL_BLOCK_BYTES = 96;
 
 export const SPILL_RECORDS = 0;
 /** Hosts that may go, in the order of their turns. */

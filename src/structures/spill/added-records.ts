@@ -4,8 +4,11 @@
  *   block ──▶ added ─▶ added ─▶ …           records in memory, with their host's hash (layout/records/spill-block.ts)
  *     └────▶ piece ─▶ piece ─▶ …            those that memory had no room for: bytes on the tier, an entry for each
  *
+ *   blocks with added records in memory: addedFirst ⇄ … ⇄ addedLast
+ *
  *   I1  The seen-set holds an added record as one of its block.
  *   I2  A piece is read when its block comes back, and freed then.
+ *   I3  A block stands in that list while it has added records in memory.
  */
 import {
   ADDED_HOST_HI_WORD,
@@ -16,6 +19,8 @@ import {
   PIECE_NEXT_WORD,
   PIECE_PLACE_WORD,
   PIECE_RECORDS_WORD,
+  SPILL_ADDED_NEXT_WORD,
+  SPILL_ADDED_PREVIOUS_WORD,
   SPILL_ADDED_WORD,
   SPILL_ENTRY_HEAD_WORDS,
   SPILL_HELD_WORD,
@@ -24,6 +29,7 @@ import {
   SPILL_PIECES_WORD,
   SPILL_PLACE_WORD,
 } from "../../layout/records/spill-block.ts";
+import { assert } from "../../base/assert.ts";
 import { RECORD_QUEUE_WORD } from "../../layout/records/record.ts";
 import { arenaGive, arenaTake } from "../../memory/arena.ts";
 import {
@@ -38,7 +44,7 @@ import {
   setRecordQueue,
 } from "../records/record.ts";
 import { seenFind } from "../seen/seen-set.ts";
-import { setWord, type Store, word } from "../store.ts";
+import { setWord, word } from "../store.ts";
 import type { Spill } from "./lane-spill.ts";
 import { entryWords, packedWords, packRecord, setEntryFlag } from "./record-codec.ts";
 import { isNameless, isSpilledValue, spilledPlace } from "./spilled-identity.ts";
@@ -59,11 +65,16 @@ export function addToBlock(
   { lo, hi, ruleQueue }: { lo: number; hi: number; ruleQueue: number },
 ): void {
   const { store } = spill;
-  link(store, block, record, { lo, hi });
+  link(spill, block, record, { lo, hi });
   setRecordQueue(store, record, ruleQueue);
   setRecordFlags(store, record, recordFlags(store, record) | RECORD_FLAG_QUEUED);
   setWord(store, block, SPILL_LIVE_WORD, word(store, block, SPILL_LIVE_WORD) + 1);
   spill.count += 1;
+}
+
+/** The block with added records in memory after this one; 0: none. */
+export function nextWithAdded({ store }: Spill, block: number): number {
+  return word(store, block, SPILL_ADDED_NEXT_WORD);
 }
 
 /** How many added records of a block are in memory. */
@@ -88,13 +99,13 @@ export function addedOf(spill: Spill, block: number): Added {
 }
 
 /** Links added records, which have left their places meanwhile, to their block again. */
-export function keepAdded({ store }: Spill, block: number, added: Added): void {
-  setWord(store, block, SPILL_ADDED_WORD, 0);
-  setWord(store, block, SPILL_HELD_WORD, 0);
+export function keepAdded(spill: Spill, block: number, added: Added): void {
+  const { store } = spill;
+  holdNone(spill, block);
   for (let index = added.records.length - 1; index >= 0; index--) {
     const record = added.records[index] as number;
     const lo = added.los[index] as number;
-    link(store, block, record, { lo, hi: added.his[index] as number });
+    link(spill, block, record, { lo, hi: added.his[index] as number });
     setRecordQueue(store, record, added.rules[index] as number);
   }
 }
@@ -150,8 +161,7 @@ export function writePiece(spill: Spill, block: number): number {
   setWord(store, piece, PIECE_BYTES_WORD, at * 4);
   setWord(store, piece, PIECE_RECORDS_WORD, records.length);
   setWord(store, block, SPILL_PIECES_WORD, piece);
-  setWord(store, block, SPILL_ADDED_WORD, 0);
-  setWord(store, block, SPILL_HELD_WORD, 0);
+  holdNone(spill, block);
   for (const record of records) {
     if (isNameless(store, record)) spill.names?.drop(record, place);
     recordFree(store, record);
@@ -160,14 +170,34 @@ export function writePiece(spill: Spill, block: number): number {
   return records.length;
 }
 
-/** A block has come back: its pieces go. */
-export function freePieces({ store, tier }: Spill, block: number): void {
+/** A block has come back: it has no added records any more, and its pieces go. */
+export function endAdded(spill: Spill, block: number): void {
+  const { store, tier } = spill;
+  holdNone(spill, block);
   for (let piece = word(store, block, SPILL_PIECES_WORD); piece !== 0; ) {
     const next = word(store, piece, PIECE_NEXT_WORD);
     tier.free(word(store, piece, PIECE_PLACE_WORD));
     arenaGive(store.arena, piece, PIECE_BYTES);
     piece = next;
   }
+}
+
+/** Checks I3 over all blocks, which hold so many added records in memory. */
+export function verifyAdded(spill: Spill, added: number): void {
+  const { blocks, store } = spill;
+  let last = 0;
+  let [count, held] = [0, 0];
+  for (let block = spill.addedFirst; block !== 0; block = nextWithAdded(spill, block)) {
+    assert(word(store, block, SPILL_ADDED_PREVIOUS_WORD) === last, "I3: the list leads back");
+    assert(heldRecords(spill, block) > 0, "I3: a block of the list has added records");
+    last = block;
+    count += 1;
+    held += heldRecords(spill, block);
+  }
+  assert(spill.addedLast === last, "I3: the list ends");
+  assert(held === added, "I3: all added records are in blocks of the list");
+  const having = blocks.filter((block) => block !== 0 && heldRecords(spill, block) > 0);
+  assert(having.length === count, "I3: each block with added records is in the list");
 }
 
 /** Whether the identity of an added record still names its block. */
@@ -179,14 +209,44 @@ function isOwner(spill: Spill, record: number, place: number): boolean {
 }
 
 function link(
-  store: Store,
+  spill: Spill,
   block: number,
   record: number,
   { lo, hi }: { lo: number; hi: number },
 ): void {
+  const { store } = spill;
   setWord(store, record, ADDED_NEXT_WORD, word(store, block, SPILL_ADDED_WORD));
   setWord(store, record, ADDED_HOST_LO_WORD, lo);
   setWord(store, record, ADDED_HOST_HI_WORD, hi);
   setWord(store, block, SPILL_ADDED_WORD, record);
-  setWord(store, block, SPILL_HELD_WORD, word(store, block, SPILL_HELD_WORD) + 1);
+  const held = word(store, block, SPILL_HELD_WORD);
+  setWord(store, block, SPILL_HELD_WORD, held + 1);
+  if (held === 0) join(spill, block);
+}
+
+/** A block has no added records in memory from now on. */
+function holdNone(spill: Spill, block: number): void {
+  const { store } = spill;
+  if (word(store, block, SPILL_HELD_WORD) > 0) leave(spill, block);
+  setWord(store, block, SPILL_ADDED_WORD, 0);
+  setWord(store, block, SPILL_HELD_WORD, 0);
+}
+
+function join(spill: Spill, block: number): void {
+  const { addedLast, store } = spill;
+  setWord(store, block, SPILL_ADDED_PREVIOUS_WORD, addedLast);
+  setWord(store, block, SPILL_ADDED_NEXT_WORD, 0);
+  if (addedLast === 0) spill.addedFirst = block;
+  else setWord(store, addedLast, SPILL_ADDED_NEXT_WORD, block);
+  spill.addedLast = block;
+}
+
+function leave(spill: Spill, block: number): void {
+  const { store } = spill;
+  const next = nextWithAdded(spill, block);
+  const previous = word(store, block, SPILL_ADDED_PREVIOUS_WORD);
+  if (next === 0) spill.addedLast = previous;
+  else setWord(store, next, SPILL_ADDED_PREVIOUS_WORD, previous);
+  if (previous === 0) spill.addedFirst = next;
+  else setWord(store, previous, SPILL_ADDED_NEXT_WORD, next);
 }

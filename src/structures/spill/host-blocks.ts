@@ -73,7 +73,7 @@ import {
 } from "../records/record.ts";
 import { seenMakeRoom } from "../seen/seen-set.ts";
 import { float, setFloat, setWord, type Store, word } from "../store.ts";
-import { type Added, addedOf, eachPiece, freePieces, keepAdded } from "./added-records.ts";
+import { type Added, addedOf, eachPiece, endAdded, keepAdded } from "./added-records.ts";
 import { firstRecordAt, unpackHost } from "./host-codec.ts";
 import {
   dropBlock,
@@ -97,8 +97,6 @@ export interface HostSpill {
   readonly clockLane: number;
   /** Added records in memory, of all blocks. */
   added: number;
-  /** The place up to which blocks were asked for added records that may go. */
-  hand: number;
   /** A host that stands for one on disk while a record of it is made (`guestQueue`), and its queue. */
   readonly guest: number;
   readonly guestQueue: number;
@@ -120,7 +118,7 @@ export function createHostSpill(spill: Spill, hosts: HostTable, clocks: Timeline
   const guestQueue = queueMake(store, guest, 0);
   if (guestQueue === 0) throw memoryFull();
   const away: HostSpill = {
-    ...{ spill, hosts, clocks, clockLane, guest, guestQueue, added: 0, hand: 0 },
+    ...{ spill, hosts, clocks, clockLane, guest, guestQueue, added: 0 },
   };
   spill.bring = (block) => bring(away, block);
   spill.show = (block, show) => showHosts(away, block, show);
@@ -330,7 +328,7 @@ function bring(away: HostSpill, block: number): readonly number[] {
   }
   spill.count -= all.length;
   away.added -= open.added.records.length;
-  freePieces(spill, block);
+  endAdded(spill, block);
   // While the queues stand in the lane: with neither items nor blocks it would stay among its owner's lanes, empty.
   dropBlock(spill, block);
   spill.onHosts?.(open.hosts);

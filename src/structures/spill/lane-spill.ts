@@ -43,7 +43,13 @@ import {
   SPILL_QUEUE_WORD,
   SPILL_RECORDS,
 } from "../../layout/records/spill-block.ts";
-import { arenaGive, arenaPageBytes, arenaTake, arenaUsedBytes } from "../../memory/arena.ts";
+import {
+  arenaGive,
+  arenaGiveLasting,
+  arenaPageBytes,
+  arenaTakeLasting,
+  arenaUsedBytes,
+} from "../../memory/arena.ts";
 import {
   createLaneCursor,
   laneFirst,
@@ -115,6 +121,9 @@ export interface Spill {
   /** Records in blocks; all that ever went there, those in `count` included. */
   count: number;
   written: number;
+  /** Blocks with added records in memory (added-records.ts), from the one that has had some for longest; 0: none. */
+  addedFirst: number;
+  addedLast: number;
   /** Bytes of the block that is written or read, as words. */
   words: Uint32Array;
   readonly handles: Uint32Array;
@@ -149,6 +158,7 @@ export type ColdEnd = "bottom" | "tail" | "inside";
 export function createSpill(store: Store, seen: SeenSet, tier: SpillTier): Spill {
   return {
     ...{ store, seen, tier, blocks: new Uint32Array(64), blockCount: 0, count: 0, written: 0 },
+    ...{ addedFirst: 0, addedLast: 0 },
     words: new Uint32Array(BLOCK_WORDS),
     handles: new Uint32Array(SPILL_RECORDS_MAX),
     cursor: createLaneCursor(),
@@ -221,11 +231,11 @@ export function writeBlock(
   { words, records, first, last }: BlockContent,
 ): number {
   const { store } = spill;
-  const block = arenaTake(store.arena, SPILL_BLOCK_BYTES);
+  const block = arenaTakeLasting(store.arena);
   if (block === 0) return 0;
   const chain = chainOf(store, lane, isLifo);
   if (chain === 0 || spill.blockCount >= SPILL_PLACES_MAX) {
-    arenaGive(store.arena, block, SPILL_BLOCK_BYTES);
+    arenaGiveLasting(store.arena, block);
     dropChain(store, lane);
     return 0;
   }
@@ -233,7 +243,7 @@ export function writeBlock(
   try {
     place = spill.tier.write(new Uint8Array(spill.words.buffer, 0, words * 4));
   } catch (error) {
-    arenaGive(store.arena, block, SPILL_BLOCK_BYTES);
+    arenaGiveLasting(store.arena, block);
     dropChain(store, lane);
     throw error;
   }
@@ -419,7 +429,7 @@ export function dropBlock(spill: Spill, block: number): void {
   laneRemove(store.region, word(store, lane, LANE_SPARE_WORD), block);
   dropChain(store, lane);
   if (gone !== 0) arenaGive(store.arena, gone, goneMapBytes(store, block));
-  arenaGive(store.arena, block, SPILL_BLOCK_BYTES);
+  arenaGiveLasting(store.arena, block);
   spill.blocks[place] = 0;
   spill.blockCount -= 1;
   tier.free(place);

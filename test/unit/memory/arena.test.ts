@@ -1,7 +1,10 @@
 import { describe, expect, test } from "vitest";
+import { ARENA_LASTING_BYTES } from "../../../src/layout/memory/arena.ts";
 import {
   arenaGive,
+  arenaGiveLasting,
   arenaTake,
+  arenaTakeLasting,
   arenaTrim,
   arenaUsedBytes,
   createArena,
@@ -61,6 +64,26 @@ describe("arena", () => {
     for (const handle of objects) arenaGive(arena, handle, 64);
     expect(arenaBytes(arena)).toBe(PAGE);
     verifyArena(arena);
+    arenaTrim(arena);
+    expect(arenaBytes(arena)).toBe(0);
+    verifyArena(arena);
+  });
+
+  test("what lasts keeps no page of what stood beside it", () => {
+    const arena = arenaOf();
+    const lasting: number[] = [];
+    const others: number[] = [];
+    for (let count = 0; count < 5_000; count++) {
+      lasting.push(arenaTakeLasting(arena));
+      for (let each = 0; each < 4; each++) others.push(arenaTake(arena, ARENA_LASTING_BYTES));
+    }
+    for (const handle of others) arenaGive(arena, handle, ARENA_LASTING_BYTES);
+    const perPage = Math.floor(PAGE / ARENA_LASTING_BYTES);
+    const pages = Math.ceil(lasting.length / perPage);
+    expect(arenaBytes(arena)).toBe((pages + 1) * PAGE); // and the spare page
+    expect(new Set(lasting).size).toBe(lasting.length);
+    verifyArena(arena);
+    for (const handle of lasting) arenaGiveLasting(arena, handle);
     arenaTrim(arena);
     expect(arenaBytes(arena)).toBe(0);
     verifyArena(arena);
@@ -129,7 +152,7 @@ describe("arena", () => {
       arena.region.views.u32[handle * 2 + 2] = last;
       last = handle;
     }
-    expect(Object.keys(arena)).toHaveLength(10);
+    expect(Object.keys(arena)).toHaveLength(11);
     while (last !== 0) {
       const next = arena.region.views.u32[last * 2 + 2] as number;
       arenaGive(arena, last, 40);
