@@ -21,7 +21,11 @@ import { placeRecords } from "../../frontier/records/place-records.ts";
 import { appendKey, appendRecord, createRecordList } from "../../frontier/records/record-list.ts";
 import { settleHost } from "../../frontier/scheduling/schedule.ts";
 import { spillDownTo } from "../../frontier/scheduling/spill-control.ts";
-import { leavingQueue, spillRestoredHosts } from "../../frontier/scheduling/spill-hosts.ts";
+import {
+  leavingQueue,
+  spillRestoredAdded,
+  spillRestoredHosts,
+} from "../../frontier/scheduling/spill-hosts.ts";
 import { hasMuchToSpill, heldBytes, type Spilling } from "../../frontier/scheduling/spill-state.ts";
 import {
   HOST_CLOCKED,
@@ -37,12 +41,14 @@ import {
   RULE_QUEUE_RANKS_WORD,
   setHostFlag,
 } from "../../structures/hosts/host-table.ts";
+import { compactIdleHosts } from "../../structures/hosts/compact-hosts.ts";
 import { seenTidy } from "../../structures/seen/seen-set.ts";
 import { ranksRemove } from "../../structures/ordering/ranks.ts";
 import { timelineRemove } from "../../structures/ordering/timeline.ts";
 import { RECORD_PENDING, recordPlace, recordState } from "../../structures/records/record.ts";
-import { type Spill, spillUsedBytes } from "../../structures/spill/lane-spill.ts";
+import { type Spill, spillPageBytes, spillUsedBytes } from "../../structures/spill/lane-spill.ts";
 import { float, word } from "../../structures/store.ts";
+import { copiedBytes } from "./copied-records.ts";
 import { eachLiveRecord } from "../journal/live-records.ts";
 import type { Restoration } from "./restore-records.ts";
 import { sortApart, sortByKey } from "../../frontier/records/sort-records.ts";
@@ -52,10 +58,11 @@ const LEAVING_MORE = 1.25;
 
 /** Of the bound, where the files do not fit in memory. */
 const PART_BESIDE_LISTS = 0.6;
-/** Of that, what stays in memory when hosts go. */
+/**
+ * Of that, what stays in memory when hosts go. Where the files do not fit, none does that may go: it would be scattered over all pages, so that
+ * few could be given back.
+ */
 const PART_LEFT = 1 / 2;
-/** The same where the files do not fit. What stays is scattered over all pages, so that few could be given back if much of it did. */
-const PART_LEFT_OF_GREAT = 1 / 16;
 /** Entries of the seen-set that move or merge in a call. */
 const SEEN_ENTRIES = 16_384;
 
@@ -80,6 +87,7 @@ export function spillDuringRecovery(restoration: Restoration): void {
   placeRecords(core, handles);
   spillHostsDownTo(restoration, spilling);
   spillDownTo(core, budgetBytes / 2);
+  if (isFullOfHoles(spilling)) compactIdleHosts(core.hosts);
   // What is new fills the holes first, and takes pages where it is of another size: so both are looked at. If most of the memory cannot be
   // spilled, checking again soon would not help.
   const used = spillUsedBytes(spill);
@@ -87,18 +95,29 @@ export function spillDuringRecovery(restoration: Restoration): void {
   restoration.spillUsedAt = used + Math.max(budgetBytes / 4, REGION_PAGE_BYTES);
 }
 
+/** Whether holes take more than an eighth of the bound. */
+function isFullOfHoles({ budgetBytes, spill }: Spilling): boolean {
+  return spillPageBytes(spill) - spillUsedBytes(spill) > budgetBytes / 8;
+}
+
 /**
  * Files of more bytes than memory may have do not fit. So the holes that spilled hosts leave, and the lists that bring the others into their order,
  * get a part of it from the beginning.
  */
-function boundBytes({ fileBytes }: Restoration, { budgetBytes }: Spilling): number {
-  return fileBytes > budgetBytes ? budgetBytes * PART_BESIDE_LISTS : budgetBytes;
+function boundBytes(restoration: Restoration, spilling: Spilling): number {
+  const bytes = spilling.budgetBytes - copiedBytes(restoration);
+  return isGreat(restoration, spilling) ? bytes * PART_BESIDE_LISTS : bytes;
+}
+
+/** Whether the files do not fit in memory. */
+function isGreat({ fileBytes }: Restoration, { budgetBytes }: Spilling): boolean {
+  return fileBytes > budgetBytes;
 }
 
 /** What stays of records and hosts when hosts go. */
 function leftBytes(restoration: Restoration, spilling: Spilling): number {
-  const isGreat = restoration.fileBytes > spilling.budgetBytes;
-  return boundBytes(restoration, spilling) * (isGreat ? PART_LEFT_OF_GREAT : PART_LEFT);
+  if (isGreat(restoration, spilling)) return 0;
+  return boundBytes(restoration, spilling) * PART_LEFT;
 }
 
 /** Hosts that an entry names come back where they stood: they leave that place until all is read (I3). */
@@ -124,6 +143,7 @@ function spillHostsDownTo(restoration: Restoration, spilling: Spilling): void {
   for (const most of [part, 1]) {
     letStand(restoration, most);
     try {
+      spillRestoredAdded(spilling);
       while (spillUsedBytes(spill) > left && spillRestoredHosts(core, spilling) > 0);
     } catch (error) {
       spilling.failure = { error };
@@ -134,7 +154,7 @@ function spillHostsDownTo(restoration: Restoration, spilling: Spilling): void {
     }
     if (spillUsedBytes(spill) <= left || spilling.failure !== undefined) break;
   }
-  restoration.host = 0; // it may have left
+  restoration.host = 0; // it may have left, or will be moved
 }
 
 /**

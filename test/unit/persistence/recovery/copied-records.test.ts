@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Core } from "../../../../src/frontier/core.ts";
 import {
   clearCopied,
+  copiedBytes,
   createCopied,
   dropCopied,
   isCopied,
@@ -20,13 +21,13 @@ const BEGAN = 10_000;
 const ENTRY = { flags: 0, isMoved: false, hostAdmitted: -1 };
 
 describe("records that a snapshot holds already when an entry admits them", () => {
-  function opened() {
+  function opened(budgetBytes = 2 ** 26) {
     const bench = openBench();
     const seen = openTiered(bench, createMemoryFiles());
     const { kernel } = bench;
     const core = {
       seen,
-      spilling: {},
+      spilling: { budgetBytes },
       store: { kernel, region: kernel.region },
     } as unknown as Core;
     const copied = createCopied();
@@ -64,6 +65,33 @@ describe("records that a snapshot holds already when an entry admits them", () =
     expect(isCopied(restoration, entryOf(4_000))).toBe(false);
     verifyRegion(kernel.region);
   });
+
+  it.each([0, 2 ** 20, 2 ** 23])(
+    "are the same where the table may have an eighth of %i bytes (I2)",
+    (budgetBytes) => {
+      const { copied, copy, entryOf, restoration, seen } = opened(budgetBytes);
+      copied.began = BEGAN;
+      const COUNT = 90_000;
+      for (let at = 0; at < COUNT; at++) copy(at, BEGAN + 1 + at);
+      expect(copied.isWhole).toBe(false);
+      expect(copiedBytes(restoration)).toBeLessThanOrEqual(
+        Math.max(budgetBytes / 8, 2 ** 18) + 2 ** 18,
+      );
+      for (let at = 0; at < COUNT; at += 30) {
+        dropCopied(restoration, ...hashOf(at));
+        seenSet(seen, ...hashOf(at), FINISHED + at);
+      }
+      settle(seen);
+      const wrong: number[] = [];
+      for (let at = 0; at < COUNT + 100; at += 5) {
+        const isOne = at < COUNT && at % 30 > 0;
+        if (isCopied(restoration, entryOf(at)) !== isOne) wrong.push(at);
+      }
+      expect(wrong).toEqual([]);
+      clearCopied(restoration);
+      expect(copied.isWhole).toBe(true);
+    },
+  );
 
   it("are not those that ended, wherever their identities are now (I1)", () => {
     const { copied, copy, entryOf, restoration, seen } = opened();
