@@ -20,7 +20,7 @@
  *
  *   I1  The manifest lists exactly the live runs, oldest first; what it does not list does not exist.
  *   I2  A run is durable before the manifest lists it, and is removed only after no manifest lists it.
- *   I3  Levels do not rise from the oldest to the newest run.
+ *   I3  Levels do not rise from the oldest to the newest run, once the merges under way have ended.
  *   I5  A passing value (structures/storage-tiers.ts) counts only in a run of this process: earlier runs are recognized by
  *       their serials, and a merge turns such values of theirs into removals.
  *   I4  A failed write leaves runs and manifest as they were.
@@ -274,15 +274,20 @@ function step(state: State, budget: number, maySync: boolean): number {
   return budget - left;
 }
 
-/** From the newest run to the oldest: the first merge in progress, or the first level with enough runs for one. */
+/**
+ * A merge that only has to be committed, where that may be: until then its inputs count. Else, from the newest run to the oldest, the first merge
+ * in progress, or the first level with enough runs for one.
+ */
 function nextMerge(state: State, maySync: boolean): ColdMerge | undefined {
   const { runs, merges } = state;
+  const ended = maySync ? merges.find(({ commit }) => commit !== undefined) : undefined;
+  if (ended !== undefined) return ended;
   const newest = newestFree(state);
   for (let end = newest; end > 0; ) {
     const run = runs[end - 1] as ColdRun;
     const merge = merges.find(({ inputs }) => inputs.includes(run));
     if (merge !== undefined) {
-      if (merge.commit === undefined || maySync) return merge;
+      if (merge.commit === undefined) return merge;
       end -= merge.inputs.length;
       continue;
     }
@@ -313,8 +318,7 @@ function beginMerge(state: State, start: number, size: number): ColdMerge {
   const inputs = state.runs.slice(start, start + size);
   const count = inputs.reduce((sum, run) => sum + run.count, 0);
   const { level } = inputs[0] as ColdRun;
-  // I3: nothing rises above the run before it.
-  const before = state.runs[start - 1]?.level ?? Number.POSITIVE_INFINITY;
+  const before = levelBefore(state, start);
   const rises = before > level && count >= LEVEL_ENTRIES * FAN_IN ** level;
   const serial = state.nextSerial;
   state.nextSerial += 1;
@@ -325,6 +329,13 @@ function beginMerge(state: State, start: number, size: number): ColdMerge {
   });
   state.merges.push(merge as ColdMerge);
   return merge as ColdMerge;
+}
+
+/** The level of the run before one, or of what a merge under way makes of it: nothing rises above it (I3). */
+function levelBefore({ merges, runs }: State, start: number): number {
+  const run = runs[start - 1];
+  if (run === undefined) return Number.POSITIVE_INFINITY;
+  return merges.find(({ inputs }) => inputs.includes(run))?.writer.level ?? run.level;
 }
 
 /** The caller has already made durable that everything is forgotten: a start that finds the old manifest learns it from there. */

@@ -103,6 +103,30 @@ describe("cold tier", () => {
     tier.close();
   });
 
+  it("commits a merge before it reads for another one, and merges what it has merged with its like alone", () => {
+    const random = testRandom("cold commits");
+    const tier = openColdTier(createMemoryFiles());
+    const BATCH = 4_000;
+    const add = (runs: number): void => {
+      for (let run = 0; run < runs; run++) {
+        const hashes = new Uint32Array(2 * BATCH).map(() => random.word());
+        tier.add(hashes, new Uint32Array(BATCH).fill(0x8000_0001), BATCH);
+      }
+    };
+    add(4);
+    while (tier.step(1_000, false) > 0); // all is read, and waits for the medium
+    add(4);
+    expect(tier.step(1, false)).toBe(1); // the second merge has begun
+    expect(tier.stats().runs).toBe(8);
+    for (let waits = 0; tier.stats().runs === 8 && waits < 10; waits++) tier.step(1, true);
+    expect(tier.stats().runs).toBe(5);
+    while (tier.step(1_000, true) > 0);
+    expect(tier.stats().runs).toBe(2);
+    add(3);
+    expect(tier.step(1_000, true)).toBe(0);
+    tier.close();
+  });
+
   it("merges by itself without steps, and keeps the bound on runs", () => {
     const random = testRandom("cold no steps");
     const files = createMemoryFiles();
