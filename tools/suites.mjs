@@ -117,6 +117,7 @@ export const LONG_TESTS = [
       "test/regressions/endless-redis-script.test.ts",
       "test/regressions/redis-differences.test.ts",
       "test/regressions/redis-first-attempt-done.test.ts",
+      "test/regressions/redis-bytes.test.ts",
       "test/regressions/redis-gave-up.test.ts",
       "test/regressions/redis-poll-beyond-max.test.ts",
       "test/regressions/redis-refused-on-retry.test.ts",

@@ -13,9 +13,10 @@ local deadline = now + lasts
 
 local function answerHead(next, at) return { "L", next, C[VERSION], C[PENDING], string.format("%.17g", now), string.format("%.17g", at) } end
 
--- A batch that is sent twice gets the leases that it has and that are still live; when there is more was in the answer that was lost.
-local function again(members)
-  local answer = answerHead(string.format("%.17g", now), deadline)
+-- A batch that is sent twice gets the leases that it has and that are still live; when there is more was in the answer that was lost. What
+-- it handed out stands beside its leases until the last of them has ended, or has got a deadline of its own.
+local function again()
+  local answer, members = answerHead(string.format("%.17g", now), deadline), call("HGET", KL, token) or ""
   for at = 1, #members, CLOCKED do
     local member = sub(members, at, at + 5)
     local text = call("HGET", KL, member)
@@ -29,8 +30,7 @@ local function again(members)
   return answer
 end
 
-local doneBefore = answerOf(ARGV[2])
-if doneBefore then return again(doneBefore) end
+if answerOf(ARGV[2]) then return again() end
 
 workWhenFull()
 local changed, woken = sweepTrash() + moveDue(), wakeHosts(DUE_HOSTS_MAX)
@@ -431,11 +431,10 @@ C[LEASED] = C[LEASED] + count
 saveLeases()
 if count < most then C[SLEEPERS] = 1 end
 if count > 0 then
-  local list = concat(clocks)
   callMany("HSET", KL, sets)
-  call("HSET", KL, token, list, "n" .. token, pack(">I4d", count, deadline))
+  call("HSET", KL, token, concat(clocks), "n" .. token, pack(">I4d", count, deadline))
   call("ZADD", KE, deadline, token)
-  keepAnswer(ARGV[2], list)
+  keepAnswer(ARGV[2], "")
 end
 saveAll()
 local answer = answerHead(count < most and nextAt() or "", deadline)
