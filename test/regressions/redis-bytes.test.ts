@@ -31,6 +31,11 @@ it("an identity takes at most 48 bytes at every size within a doubling of the bu
     const bytes = await bytesOf(client, "outrider:{identities.0}:s");
     expect(bytes / count, `${count} URLs`).toBeLessThanOrEqual(48);
   }
+  // Splits have lost no identity: another process, which remembers none of them, finds each.
+  const other = await openRedisFrontier({ redis, name: "identities", partitions: 1 });
+  onTestFinished(() => other.close());
+  const again = await other.pushMany(Array.from({ length: count }, (_, at) => urlAt(at)));
+  expect(again.duplicate).toBe(count);
   expect((await frontier.report()).seen).toBe(count);
 });
 

@@ -156,7 +156,7 @@ local function appendPlain(text, term, name, ids)
     local flags, place, count, first, off, length = unpack_(">BBI4I4HB", text, 66)
     length = length + #ids
     if flags % 4 >= HAS_SETTINGS or place == NOWHERE or sub(text, 22, 32) ~= term.queue or length > PART_BYTES then return false end
-    editHost(name, sub(text, 1, 67) .. pack(ENDS, count + #ids / 6, first, off, length) .. sub(text, 79) .. ids)
+    editHost(name, pack(">c67I4I4HBc0c0", text, count + #ids / 6, first, off, length, sub(text, 79), ids))
     return true
   end
   local rule, joined, turn, leased, flags, place, readyAt, block, bytes, count = term.rule, C[JOINED] + 1, 0, 0, 0, NOWHERE, 0, 0, 0, 0

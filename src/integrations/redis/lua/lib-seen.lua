@@ -94,19 +94,17 @@ local function splitOne(family)
   local low, doubled = family.split, family.size * 2
   local lowField, highField = pack(">HI4", family.number, low), pack(">HI4", family.number, low + family.size)
   local bucket = buckets[lowField]
-  local stays, moves, stayCount, moveCount = {}, {}, 0, 0
-  for at = 1, #bucket, ENTRY do
-    local entry = sub(bucket, at, at + ENTRY - 1)
-    if unpack_(">I4", entry) % doubled == low then
-      stayCount = stayCount + 1
-      stays[stayCount] = entry
-    else
-      moveCount = moveCount + 1
-      moves[moveCount] = entry
+  -- Entries that go the same way and stand together are cut as one.
+  local stays, moves, from, stayed = "", "", 1, true
+  for at = 1, #bucket + 1, ENTRY do
+    local stay = at < #bucket and unpack_(">I4", bucket, at) % doubled == low
+    if at > #bucket or stay ~= stayed then
+      if stayed then stays = stays .. sub(bucket, from, at - 1) else moves = moves .. sub(bucket, from, at - 1) end
+      from, stayed = at, stay
     end
   end
-  buckets[highField] = concat(moves)
-  if moveCount > 0 then buckets[lowField], dirtyBuckets[lowField], dirtyBuckets[highField] = concat(stays), true, true end
+  buckets[highField] = moves
+  if moves ~= "" then buckets[lowField], dirtyBuckets[lowField], dirtyBuckets[highField] = stays, true, true end
   family.split = low + 1
   if family.split == family.size then
     family.level, family.split, family.size = family.level + 1, 0, doubled

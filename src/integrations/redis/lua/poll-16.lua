@@ -208,7 +208,7 @@ local function takePlain(text, set)
   if first == unpack_(">I4", text, 38) then
     if count * 6 ~= length then return nil end
     member = sub(text, 79, 84)
-    if count == 1 then return member, sub(text, 1, 20) .. "\0" .. set .. pack(">I3BB", 1, flags, NOWHERE), before end
+    if count == 1 then return member, pack(">c20Bc0I3BB", text, 0, set, 1, flags, NOWHERE), before end
     length, rest = length - 6, 85
   else
     local field = sub(text, 33, 37) .. sub(text, 72, 75)
@@ -218,7 +218,8 @@ local function takePlain(text, set)
     off = off + 6
     if off >= #ids then first, off, dropped = first + 1, 0, field end
   end
-  return member, sub(text, 1, 47) .. set .. pack(">I3BBI4I4HB", 1, flags, NOWHERE, count - 1, first, off, length) .. sub(text, rest), before, dropped
+  text = pack(">c47c0I3BBI4I4HBc0", text, set, 1, flags, NOWHERE, count - 1, first, off, length, sub(text, rest))
+  return member, text, before, dropped
 end
 
 -- Leases of plain hosts that stand next in a line, one of each; how many.

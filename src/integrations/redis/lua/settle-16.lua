@@ -163,7 +163,7 @@ do
         if C[RULES] > 1 then joinedRules[number] = true end
       end
     end
-    text = sub(text, 1, clockAt - 1) .. pack(">dI3BB", readyAt, 0, flags, place) .. sub(text, clockAt + 13)
+    text = pack(count > 0 and ">c54dI3BBc0" or ">c28dI3BBc0", text, readyAt, 0, flags, place, sub(text, clockAt + 13))
     if bytes > 0 then text = sub(text, 1, 12) .. pack(">d", unpack_(">d", text, 13) + bytes) .. sub(text, 21) end
     editHost(name, text)
     return true
