@@ -98,6 +98,7 @@ async function measure(
       "server bytes/pending URL": (full.memoryBytes - empty.memoryBytes) / urls,
       "server bytes/seen URL": (end.memoryBytes - empty.memoryBytes) / urls,
       "slow calls p99 ms": await server.slowP99Ms(),
+      ...(await keptBytes(side, params, server)),
       ...(await sweepCosts(side, children, server)),
     };
     const times = {
@@ -110,6 +111,20 @@ async function measure(
     for (const { child } of children) child.kill("SIGKILL");
     await server.close();
   }
+}
+
+/** What stays of a finished URL for good: its identity, and its share of its host. The rest are answers of the last two minutes. */
+async function keptBytes(
+  side: string,
+  params: Params,
+  server: BenchServer,
+): Promise<Record<string, number>> {
+  if (side !== SUBJECT) return {};
+  const bytes = (part: string): Promise<number> => server.bytesOf(`outrider:{bench.*}:${part}`);
+  return {
+    "server bytes/identity": (await bytes("s")) / numberOf(params, "urls"),
+    "server bytes/host": (await bytes("h")) / numberOf(params, "hosts"),
+  };
 }
 
 /** Calls of the sweeps of one process, while the others rest. */
