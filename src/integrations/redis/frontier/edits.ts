@@ -48,7 +48,7 @@ import { readStates } from "./state-report.ts";
 const RECORDS = 160;
 const BUCKETS = 32;
 /** Records of one `edit`: about as long. */
-const EDITS = 64;
+const EDITS = 48;
 
 const readChange = argument<{ priority?: number; notBefore?: number }>("change", {
   priority: INTEGER,

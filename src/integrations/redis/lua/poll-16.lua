@@ -34,9 +34,9 @@ if answerOf(ARGV[2]) then return again() end
 
 workWhenFull()
 local changed, woken = sweepTrash() + moveDue(), wakeHosts(DUE_HOSTS_MAX)
--- Work of one call, counted in leases: what became due leaves less room for them.
+-- Work of one call, counted in leases: what became due leaves less room for them, a lease that has expired as much as two.
 --- @const WORK_MAX = 120, LEASES_MIN = 32
-local room = math.max(WORK_MAX - changed - floor(woken / 4), LEASES_MIN)
+local room = math.max(WORK_MAX - 2 * changed - floor(woken / 4), LEASES_MIN)
 changed = changed + woken
 placeHosts()
 
