@@ -22,7 +22,7 @@ const PASSING = new RegExp(
     ...["TRYAGAIN", "LOADING", "CLUSTERDOWN", "MASTERDOWN", "READONLY", "BUSY ", "ASK ", "MOVED "],
     ...["UNBLOCKED", "ECONN", "EPIPE", "ENOENT", "ETIMEDOUT", "ENOTFOUND", "EAI_AGAIN"],
     ...["connection is closed", "max retries", "failed to refresh slots", "socket closed"],
-    ...["one of startup nodes", "client is offline", "stream isn't writeable"],
+    ...["one of startup nodes", "root nodes are", "client is offline", "stream isn't writeable"],
   ].join("|"),
   "i",
 );
