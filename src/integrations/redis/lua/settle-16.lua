@@ -31,12 +31,14 @@ do
   local texts = getMany(KL, members)
   local live, numbers, isShort = {}, {}, {}
   do
-    local names, tokens, columns, ids = ends[1], ends[2], ends[3], {}
+    local names, tokens, columns, ids, isOpen = ends[1], ends[2], ends[3], {}, {}
     readHosts(names)
+    -- Leases that were handed out together have one deadline.
+    for at = 1, #tokens do isOpen[tokens[at]] = now < batchOf(tokens[at]).deadline end
     for at = 1, #members do
       local a, b, c, d, e, f = byte(columns, 12 * at - 5, 12 * at)
       local token, text = tokens[c * 256 + d], texts[at]
-      if text and (text == token or sub(text, 1, 8) == token) and now < deadlineOf(text) then
+      if text and (text == token and isOpen[token] or text ~= token and sub(text, 1, 8) == token and now < deadlineOf(text)) then
         local number, one = e * 256 + f, more[at]
         local rule, outcome = ruleOf(number), one and one[2]
         live[at], numbers[at] = names[a * 256 + b], number
