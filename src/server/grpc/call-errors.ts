@@ -3,11 +3,13 @@ import { WireError } from "./wire.ts";
 
 export const OK_STATUS = 0;
 export const INVALID_ARGUMENT = 3;
+export const DEADLINE_EXCEEDED = 4;
 export const NOT_FOUND = 5;
 export const RESOURCE_EXHAUSTED = 8;
 export const UNIMPLEMENTED = 12;
-const INTERNAL = 13;
+export const INTERNAL = 13;
 export const UNAVAILABLE = 14;
+export const UNAUTHENTICATED = 16;
 
 /** A call that fails with a status. */
 export class CallError extends Error {

@@ -50,7 +50,7 @@ export interface Calls {
 const QUEUES_SIZE_DEFAULT = 100;
 const DAY_SECONDS = 86_400;
 
-type Unary = (calls: Calls, request: Buffer) => Buffer | Promise<Buffer>;
+export type Unary = (calls: Calls, request: Buffer) => Buffer | Promise<Buffer>;
 
 /** The calls with one answer, by name. */
 export const UNARY_CALLS = {

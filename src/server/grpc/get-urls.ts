@@ -7,10 +7,11 @@ import { crawlIdOf } from "../crawls/missing-key.ts";
 import { CallError, UNIMPLEMENTED } from "./call-errors.ts";
 import type { Calls } from "./calls.ts";
 import {
+  framed,
   type GetParams,
   readGetParams,
   readListUrls,
-  urlInfoBytes,
+  urlInfoFrames,
   urlItemBytes,
 } from "./messages.ts";
 import type { RpcStream } from "./rpc-stream.ts";
@@ -28,14 +29,14 @@ export function getUrls(calls: Calls, stream: RpcStream): void {
   });
 }
 
-/** Runs the work of a request and ends the stream; what it throws becomes the stream's status. */
-function answered(stream: RpcStream, work: (request: Buffer) => Promise<void>): void {
+/** Runs the work of one request and ends the stream; what it throws becomes the stream's status. */
+export function answered(stream: RpcStream, work: (request: Buffer) => Promise<void>): void {
   let request: Buffer | undefined;
   const refuse = (): void => stream.fail(new CallError(UNIMPLEMENTED, "one request is needed"));
   stream.start({
-    onMessage(bytes) {
+    onMessage(bytes, start, end) {
       if (request !== undefined) refuse();
-      request = bytes;
+      request = bytes.subarray(start, end);
       return true;
     },
     onEnd() {
@@ -80,12 +81,8 @@ function send(
   crawlID: string,
   urls: readonly StoredUrl[],
 ): Promise<void> | undefined {
-  let isFull = false;
-  for (const { url, key, metadata } of urls) {
-    isFull = !stream.send(urlInfoBytes({ url, key, crawlID, metadata }));
-  }
   calls.metrics.urlsSent += urls.length;
-  return isFull ? stream.drained() : undefined;
+  return stream.send(urlInfoFrames(urls, crawlID)) ? undefined : stream.drained();
 }
 
 export function listUrls(calls: Calls, stream: RpcStream): void {
@@ -98,7 +95,7 @@ export function listUrls(calls: Calls, stream: RpcStream): void {
     for await (const url of crawl.urls({ key, text: filter, ignoreCase })) {
       if (!stream.isOpen || place >= end) return;
       if (place++ < start) continue;
-      if (!stream.send(urlItemBytes({ ...url, crawlID: crawl.id }))) await stream.drained();
+      if (!stream.send(framed(urlItemBytes({ ...url, crawlID: crawl.id })))) await stream.drained();
     }
   });
 }

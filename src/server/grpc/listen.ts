@@ -1,23 +1,39 @@
-/** Listens for the protocol: TLS, the token, bounds of messages and streams, and the end of all of it. */
-import type * as Grpc from "@grpc/grpc-js";
+/**
+ * Room `src/server/grpc`: the protocol on the wire: bytes to calls, calls to answers, streams with back-pressure. Decides
+ * nothing about URLs: crawls does.
+ */
+
+/** Listens for the protocol, gRPC on Node's HTTP/2: TLS, the token, bounds of connections and streams, and the end of all of it. */
+import {
+  constants,
+  createSecureServer,
+  createServer,
+  type Http2Server,
+  type IncomingHttpHeaders,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from "node:http2";
+import type { AddressInfo, Socket } from "node:net";
 import { after } from "../../base/clock.ts";
 import { FrontierError } from "../../base/errors.ts";
 import { isSameSecret } from "../secret.ts";
 import type { ServeSettings } from "../options.ts";
-import { callErrorOf } from "./call-errors.ts";
-import { type Calls, UNARY_CALLS } from "./calls.ts";
-import { getUrls, listUrls } from "./get-urls.ts";
+import { CallError, callErrorOf, UNAUTHENTICATED, UNIMPLEMENTED } from "./call-errors.ts";
+import { type Calls, UNARY_CALLS, type Unary } from "./calls.ts";
+import { answered, getUrls, listUrls } from "./get-urls.ts";
+import { framed } from "./messages.ts";
 import { createPutRuns } from "./put-runs.ts";
 import { putDiscovered, putUrls } from "./put-streams.ts";
 import { RpcStream } from "./rpc-stream.ts";
-import { type Handlers, SERVICE_DEFINITION } from "./service.ts";
 
-const UNAUTHENTICATED = 16;
+const SERVICE = "/urlfrontier.URLFrontier/";
 /** A connection on which nothing happens is asked whether it is alive, so that one that is gone holds nothing. */
 const KEEPALIVE_MS = 60_000;
 const KEEPALIVE_TIMEOUT_MS = 20_000;
 /** Headers of one call. */
 const HEADER_BYTES_MAX = 16_384;
+/** Megabytes that Node may hold for one connection: more than its windows let in. */
+const SESSION_MEGABYTES_MAX = 128;
 
 export interface RpcServer {
   readonly port: number;
@@ -30,39 +46,36 @@ export async function listen(
   port: number,
   calls: Calls,
 ): Promise<RpcServer> {
-  const grpc = await loadGrpc();
   const { given, host, messageBytesMax, streamsMax } = settings;
-  const server = new grpc.Server({
-    "grpc.max_receive_message_length": messageBytesMax,
-    "grpc.max_send_message_length": -1,
-    "grpc.max_concurrent_streams": streamsMax,
-    "grpc.keepalive_time_ms": KEEPALIVE_MS,
-    "grpc.keepalive_timeout_ms": KEEPALIVE_TIMEOUT_MS,
-    "grpc.max_metadata_size": HEADER_BYTES_MAX,
-    interceptors: [
-      ...(given.token === undefined ? [] : [tokenGuard(grpc, given.token)]),
-      streamsOf(grpc, calls),
-    ],
+  const options = {
+    maxSessionMemory: SESSION_MEGABYTES_MAX,
+    settings: { maxConcurrentStreams: streamsMax, maxHeaderListSize: HEADER_BYTES_MAX },
+  };
+  const server = given.tls === undefined ? createServer(options) : secure(given.tls, options);
+  const methods = methodsOf(calls);
+  const expected = given.token === undefined ? undefined : `Bearer ${given.token}`;
+  server.on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
+    if (!String(headers["content-type"]).startsWith("application/grpc")) {
+      stream.on("error", () => undefined);
+      stream.respond({ ":status": 415 }, { endStream: true });
+      return;
+    }
+    const rpc = new RpcStream(stream, headers, messageBytesMax);
+    if (expected !== undefined && !isSameSecret(String(headers.authorization), expected)) {
+      rpc.fail(new CallError(UNAUTHENTICATED, "authorization: a token is needed"));
+    }
+    const path = String(headers[":path"]);
+    const open = path.startsWith(SERVICE) ? methods.get(path.slice(SERVICE.length)) : undefined;
+    if (open === undefined)
+      rpc.fail(new CallError(UNIMPLEMENTED, `${path}: there is no such call`));
+    else if (rpc.isOpen) open(rpc);
   });
-  server.addService(SERVICE_DEFINITION, handlersOf(calls) as never);
-  const bound = await new Promise<number>((resolve, reject) => {
-    const credentials = credentialsOf(grpc, given.tls);
-    const address = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
-    server.bindAsync(address, credentials, (cause, actual) => {
-      if (cause === null) resolve(actual);
-      else reject(portFault(cause, host, port));
-    });
+  const close = closerOf(server);
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (cause) => reject(portFault(cause, host, port)));
+    server.listen(port, host, resolve);
   });
-  return { port: bound, close: (drainMs) => closeServer(server, drainMs) };
-}
-
-async function loadGrpc(): Promise<typeof Grpc> {
-  try {
-    return await import("@grpc/grpc-js");
-  } catch (cause) {
-    const message = "@grpc/grpc-js: not installed (expected: npm install @grpc/grpc-js)";
-    throw new FrontierError("PACKAGE_MISSING", message, cause);
-  }
+  return { port: (server.address() as AddressInfo).port, close };
 }
 
 function portFault(cause: Error, host: string, port: number): FrontierError {
@@ -70,80 +83,32 @@ function portFault(cause: Error, host: string, port: number): FrontierError {
   return new FrontierError("PORT_IN_USE", message, cause);
 }
 
-function credentialsOf(
-  grpc: typeof Grpc,
-  tls: ServeSettings["given"]["tls"],
-): Grpc.ServerCredentials {
-  if (tls === undefined) return grpc.ServerCredentials.createInsecure();
+function secure(tls: NonNullable<ServeSettings["given"]["tls"]>, options: object): Http2Server {
   const { ca, cert, key } = tls;
-  const pair = { cert_chain: Buffer.from(cert), private_key: Buffer.from(key) };
-  const roots = ca === undefined ? null : Buffer.from(ca);
-  return grpc.ServerCredentials.createSsl(roots, [pair], ca !== undefined);
+  const clients = ca === undefined ? {} : { ca, requestCert: true };
+  return createSecureServer({ ...options, ...clients, cert, key }) as unknown as Http2Server;
 }
 
-/** Refuses a call without the token before anything of it is read. */
-function tokenGuard(grpc: typeof Grpc, token: string): Grpc.ServerInterceptor {
-  const expected = `Bearer ${token}`;
-  return (_method, call) =>
-    new grpc.ServerInterceptingCall(call, {
-      start(next) {
-        const listener = new grpc.ServerListenerBuilder().withOnReceiveMetadata((metadata, go) => {
-          const [given] = metadata.get("authorization");
-          if (isSameSecret(String(given ?? ""), expected)) go(metadata);
-          else
-            call.sendStatus({ code: UNAUTHENTICATED, details: "authorization: a token is needed" });
-        });
-        next(listener.build());
-      },
-    });
-}
-
-/** Takes the calls that stream before grpc-js makes streams of objects for them. */
-function streamsOf(grpc: typeof Grpc, calls: Calls): Grpc.ServerInterceptor {
+/** What each call does with its stream. */
+function methodsOf(calls: Calls): Map<string, (stream: RpcStream) => void> {
   const runs = createPutRuns(calls);
-  const streams: Readonly<Record<string, (stream: RpcStream) => void>> = {
-    GetURLs: (stream) => getUrls(calls, stream),
-    ListURLs: (stream) => listUrls(calls, stream),
-    PutURLs: (stream) => putUrls(calls, runs, stream),
-    PutDiscovered: (stream) => putDiscovered(calls, runs, stream),
-  };
-  return ({ path }, call) => {
-    const open = streams[path.slice(path.lastIndexOf("/") + 1)];
-    const start = open === undefined ? undefined : () => open(new RpcStream(call));
-    return new grpc.ServerInterceptingCall(call, start === undefined ? {} : { start });
-  };
+  const methods = new Map<string, (stream: RpcStream) => void>([
+    ["GetURLs", (stream) => getUrls(calls, stream)],
+    ["ListURLs", (stream) => listUrls(calls, stream)],
+    ["PutURLs", (stream) => putUrls(calls, runs, stream)],
+    ["PutDiscovered", (stream) => putDiscovered(calls, runs, stream)],
+  ]);
+  for (const [name, act] of Object.entries<Unary>(UNARY_CALLS)) {
+    methods.set(name, (stream) =>
+      answered(stream, async (request) => {
+        stream.send(framed(await answerOf(calls, name, act, request)));
+      }),
+    );
+  }
+  return methods;
 }
 
-/** Those of calls that stream are never called. */
-function handlersOf(calls: Calls): Handlers {
-  const unary = Object.entries(UNARY_CALLS).map(([name, act]) => {
-    const handler: Grpc.handleUnaryCall<Buffer, Buffer> = (call, answer) => {
-      answerOf(calls, name, act, call.request).then(
-        (bytes) => answer(null, bytes),
-        (cause) => answer(cause, null),
-      );
-    };
-    return [name, handler];
-  });
-  const never = (): void => undefined;
-  return {
-    ...(Object.fromEntries(unary) as Omit<
-      Handlers,
-      "GetURLs" | "ListURLs" | "PutURLs" | "PutDiscovered"
-    >),
-    GetURLs: never,
-    ListURLs: never,
-    PutURLs: never,
-    PutDiscovered: never,
-  };
-}
-
-async function answerOf(
-  calls: Calls,
-  name: string,
-  act: (calls: Calls, request: Buffer) => Buffer | Promise<Buffer>,
-  request: Buffer,
-): Promise<Buffer> {
+async function answerOf(calls: Calls, name: string, act: Unary, request: Buffer): Promise<Buffer> {
   try {
     return await act(calls, request);
   } catch (cause) {
@@ -153,12 +118,44 @@ async function answerOf(
   }
 }
 
-function closeServer(server: Grpc.Server, drainMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    const stop = after(drainMs, () => server.forceShutdown());
-    server.tryShutdown(() => {
-      stop();
-      resolve();
+/** Follows the connections of a server; returns what ends it. */
+function closerOf(server: Http2Server): (drainMs: number) => Promise<void> {
+  const sockets = new Set<Socket>();
+  const sessions = new Set<ServerHttp2Session>();
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
+  });
+  server.on("session", (session: ServerHttp2Session) => {
+    sessions.add(session);
+    session.on("close", () => sessions.delete(session));
+    session.setTimeout(KEEPALIVE_MS, () => askAlive(session));
+  });
+  return (drainMs) =>
+    new Promise((resolve) => {
+      const stop = after(drainMs, () => {
+        for (const session of sessions) session.destroy(undefined, constants.NGHTTP2_CANCEL);
+        // Those that were never a connection of HTTP/2, or still send.
+        setImmediate(() => {
+          for (const socket of sockets) socket.destroy();
+        });
+      });
+      server.close(() => {
+        stop();
+        resolve();
+      });
+      for (const session of sessions) session.close();
     });
+}
+
+/** Ends a connection that does not answer. */
+function askAlive(session: ServerHttp2Session): void {
+  if (session.destroyed || session.closed) return;
+  const stop = after(KEEPALIVE_TIMEOUT_MS, () => session.destroy(), false);
+  session.on("close", stop);
+  session.ping((cause) => {
+    stop();
+    session.off("close", stop);
+    if (cause !== null) session.destroy();
   });
 }

@@ -6,8 +6,10 @@
  */
 import {
   BYTES,
+  beginFrame,
   beginMessage,
   createWriter,
+  endFrame,
   endMessage,
   type Reader,
   readEnd,
@@ -155,11 +157,10 @@ function emptyUrl(): PutUrl {
 }
 
 /** A URL of a stream; its ID is the URL where it has none. */
-export function readUrlItem(bytes: Buffer): PutMessage {
+export function readUrlItem(reader: Reader): PutMessage {
   let url = emptyUrl();
   let id = "";
   let isKnown = false;
-  const reader = readerOf(bytes);
   while (reader.at < reader.end) {
     const tag = readVarint(reader);
     // The latest of the two counts, whole.
@@ -189,8 +190,7 @@ function readItem(reader: Reader, isKnown: boolean): PutUrl {
 }
 
 /** A batch of discovered URLs. More than `urlsMax` are refused before they are read. */
-export function readBatch(bytes: Buffer, urlsMax: number): PutMessage {
-  const reader = readerOf(bytes);
+export function readBatch(reader: Reader, urlsMax: number): PutMessage {
   const urls: PutUrl[] = [];
   let id = "";
   while (reader.at < reader.end) {
@@ -333,8 +333,21 @@ function writeInfo(target: Writer, { url, key, crawlID, metadata }: UrlInfo): vo
 
 export const EMPTY = Buffer.alloc(0);
 
-export function urlInfoBytes(info: UrlInfo): Buffer {
-  writeInfo(writer, info);
+/** A message with its head. */
+export function framed(message: Buffer): Buffer {
+  const start = beginFrame(writer);
+  writeFields(writer, message);
+  endFrame(writer, start);
+  return take(writer);
+}
+
+/** URLs as they are handed out, a message each. */
+export function urlInfoFrames(urls: readonly Omit<UrlInfo, "crawlID">[], crawlID: string): Buffer {
+  for (const { url, key, metadata } of urls) {
+    const start = beginFrame(writer);
+    writeInfo(writer, { url, key, crawlID, metadata });
+    endFrame(writer, start);
+  }
   return take(writer);
 }
 
@@ -350,21 +363,38 @@ export function urlItemBytes(answer: UrlAnswer): Buffer {
   return take(writer);
 }
 
-export function ackBytes(id: string, status: number): Buffer {
-  writeString(writer, 1, id);
-  writeNumber(writer, 2, status);
-  return take(writer);
-}
+/** The answers to messages, whose URLs' statuses stand one after the other from `start`. */
+export type AckFrames = (
+  messages: readonly PutMessage[],
+  statuses: Uint8Array,
+  start: number,
+) => Buffer;
 
-export function batchAckBytes(id: string, statuses: Uint8Array): Buffer {
-  writeString(writer, 1, id);
-  if (statuses.length > 0) {
-    writeVarint(writer, (2 << 3) | BYTES);
-    writeVarint(writer, statuses.length); // each is one byte
-    writeFields(writer, statuses);
+export const ackFrames: AckFrames = (messages, statuses, start) => {
+  for (let index = 0; index < messages.length; index++) {
+    const frame = beginFrame(writer);
+    writeString(writer, 1, (messages[index] as PutMessage).id);
+    writeNumber(writer, 2, statuses[start + index] as number);
+    endFrame(writer, frame);
   }
   return take(writer);
-}
+};
+
+export const batchAckFrames: AckFrames = (messages, statuses, start) => {
+  let place = start;
+  for (const { id, urls } of messages) {
+    const frame = beginFrame(writer);
+    writeString(writer, 1, id);
+    if (urls.length > 0) {
+      writeVarint(writer, (2 << 3) | BYTES);
+      writeVarint(writer, urls.length); // each is one byte
+      writeFields(writer, statuses.subarray(place, place + urls.length));
+    }
+    endFrame(writer, frame);
+    place += urls.length;
+  }
+  return take(writer);
+};
 
 export function stringListBytes(values: Iterable<string>): Buffer {
   for (const value of values) writeString(writer, 1, value, true);

@@ -9,9 +9,17 @@
  *   I3  A message that is none ends the stream with INVALID_ARGUMENT, after the answers of those before it.
  */
 import type { Calls } from "./calls.ts";
-import { ackBytes, batchAckBytes, type PutMessage, readBatch, readUrlItem } from "./messages.ts";
+import {
+  type AckFrames,
+  ackFrames,
+  batchAckFrames,
+  type PutMessage,
+  readBatch,
+  readUrlItem,
+} from "./messages.ts";
 import type { PutRuns, PutSource } from "./put-runs.ts";
 import type { Receiver, RpcStream } from "./rpc-stream.ts";
+import { type Reader, readerOf } from "./wire.ts";
 
 const URLS_WAITING_MAX = 1_024;
 const BATCHES_WAITING_MAX = 16;
@@ -20,21 +28,20 @@ const BATCH_URLS_MAX = 100_000;
 
 interface Kind {
   readonly waitingMax: number;
-  read(bytes: Buffer): PutMessage;
-  ack(message: PutMessage, statuses: Uint8Array, start: number): Buffer;
+  read(reader: Reader): PutMessage;
+  readonly acks: AckFrames;
 }
 
 const ONE_BY_ONE: Kind = {
   waitingMax: URLS_WAITING_MAX,
   read: readUrlItem,
-  ack: ({ id }, statuses, start) => ackBytes(id, statuses[start] as number),
+  acks: ackFrames,
 };
 
 const BATCHES: Kind = {
   waitingMax: BATCHES_WAITING_MAX,
-  read: (bytes) => readBatch(bytes, BATCH_URLS_MAX),
-  ack: ({ id, urls }, statuses, start) =>
-    batchAckBytes(id, statuses.subarray(start, start + urls.length)),
+  read: (reader) => readBatch(reader, BATCH_URLS_MAX),
+  acks: batchAckFrames,
 };
 
 export function putUrls(calls: Calls, runs: PutRuns, stream: RpcStream): void {
@@ -64,10 +71,10 @@ class PutStream implements Receiver, PutSource {
     this.#kind = kind;
   }
 
-  onMessage(bytes: Buffer): boolean {
+  onMessage(bytes: Buffer, start: number, end: number): boolean {
     if (this.#fault !== undefined) return true;
     try {
-      this.waiting.push(this.#kind.read(bytes));
+      this.waiting.push(this.#kind.read(readerOf(bytes, start, end)));
     } catch (cause) {
       this.#fault = cause; // I3
     }
@@ -93,13 +100,7 @@ class PutStream implements Receiver, PutSource {
   }
 
   answered(messages: readonly PutMessage[], statuses: Uint8Array, start: number): void {
-    let place = start;
-    let mayGoOn = true;
-    for (const message of messages) {
-      mayGoOn = this.#stream.send(this.#kind.ack(message, statuses, place));
-      place += message.urls.length;
-    }
-    if (mayGoOn) this.#next();
+    if (this.#stream.send(this.#kind.acks(messages, statuses, start))) this.#next();
     else this.#stream.drained().then(() => this.#next());
   }
 

@@ -1,21 +1,38 @@
 /**
- * RpcStream: one call that streams, as an interceptor of grpc-js sees it: below its streams of objects, which send one message in a
- * turn of the event loop. Here all that a turn answers goes to the socket together.
+ * RpcStream: one call as a stream of HTTP/2. Messages are taken where they arrive, and all that a turn answers is one write.
+ *
+ *   client ─▶ headers ─▶ frames ─▶ receiver            the client's window closes while the receiver has enough
+ *   client ◀─ headers, once ◀─ frames ◀─ `send`        `send` returns false while the client's window is closed
+ *          ◀─ trailers: the status ◀─ `end`, `fail`    before any message they are the headers
  *
  *   I1  `send` returns false when 64 KiB are on their way; `drained` resolves when all of them have left, or the client is gone.
- *   I2  After `end`, `fail` or a client that left, nothing is sent.
+ *   I2  After `end`, `fail` or a client that left, nothing is sent, and what arrives is dropped.
  */
-import type { ServerInterceptingCallInterface } from "@grpc/grpc-js";
-import { callErrorOf, OK_STATUS } from "./call-errors.ts";
+import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
+import { after } from "../../base/clock.ts";
+import {
+  CallError,
+  callErrorOf,
+  DEADLINE_EXCEEDED,
+  INTERNAL,
+  OK_STATUS,
+  UNIMPLEMENTED,
+} from "./call-errors.ts";
+import { FrameReader, UNPACKERS } from "./message-frames.ts";
 
 const SENDING_BYTES_MAX = 65_536;
-/** What a message takes on its way, beside its own bytes. */
-const MESSAGE_BYTES = 128;
+
+const HEADERS = { ":status": 200, "content-type": "application/grpc+proto" } as const;
+const ANSWER_HEADERS = {
+  ...HEADERS,
+  "grpc-encoding": "identity",
+  "grpc-accept-encoding": "identity,deflate,gzip",
+} as const;
 
 /** What a call does with what comes. */
 export interface Receiver {
-  /** False: no more, until `read` is called. */
-  onMessage(bytes: Buffer): boolean;
+  /** A message, in `bytes` from `start` to `end`. False: no more, until `read` is called. */
+  onMessage(bytes: Buffer, start: number, end: number): boolean;
   /** The client sends no more. */
   onEnd(): void;
   onGone?(): void;
@@ -23,59 +40,90 @@ export interface Receiver {
 
 export class RpcStream {
   isOpen = true;
-  readonly #call: ServerInterceptingCallInterface;
-  #messages = 0;
-  #bytes = 0;
+  readonly #stream: ServerHttp2Stream;
+  readonly #frames: FrameReader;
+  readonly #stopClock: (() => void) | undefined;
+  #receiver: Receiver | undefined;
+  #hasHeaders = false;
   #isReading = false;
-  #hasTaken = false;
+  #isFull = false;
+  /** All of the client's bytes have arrived. */
+  #isEnded = false;
   #waiters: Array<() => void> = [];
-  readonly #sent = (): void => {
-    if (--this.#messages > 0) return;
-    this.#bytes = 0;
-    this.#release();
-  };
 
-  constructor(call: ServerInterceptingCallInterface) {
-    this.#call = call;
+  constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, messageBytesMax: number) {
+    this.#stream = stream;
+    const { "grpc-encoding": encoding = "identity", "grpc-timeout": timeout } = headers;
+    this.#frames = new FrameReader(messageBytesMax, String(encoding));
+    stream.on("error", () => undefined); // "close" follows
+    stream.on("close", () => this.#gone());
+    if (encoding !== "identity" && !Object.hasOwn(UNPACKERS, String(encoding))) {
+      this.fail(new CallError(UNIMPLEMENTED, `grpc-encoding: ${encoding} (expected: gzip)`));
+    }
+    if (timeout !== undefined) this.#stopClock = this.#timed(String(timeout));
   }
 
   start(receiver: Receiver): void {
-    this.#call.start({
-      onReceiveMetadata: () => this.read(),
-      onReceiveMessage: (bytes: Buffer) => {
-        if (this.isOpen && receiver.onMessage(bytes)) this.read();
-      },
-      onReceiveHalfClose: () => receiver.onEnd(),
-      onCancel: () => {
-        this.isOpen = false;
-        this.#release();
-        receiver.onGone?.();
-      },
+    if (!this.isOpen) return;
+    const stream = this.#stream;
+    this.#receiver = receiver;
+    stream.on("drain", () => this.#release());
+    stream.on("data", (bytes: Buffer) => {
+      if (!this.isOpen) return;
+      this.#frames.add(bytes);
+      if (!this.#isFull) this.read();
+      if (this.#isFull) stream.pause();
+    });
+    stream.on("end", () => {
+      this.#isEnded = true;
+      if (!this.#isFull) this.#endReading();
     });
   }
 
-  /** Asks for the next message. One that is there comes at once: a loop takes them, not the stack. */
+  /** Takes what arrived, and lets the client send more. */
   read(): void {
-    this.#hasTaken = true;
+    this.#isFull = false;
     if (this.#isReading) return;
     this.#isReading = true;
-    while (this.#hasTaken) {
-      this.#hasTaken = false;
-      this.#call.startRead();
+    try {
+      this.#isFull = !this.#frames.read(this.#take);
+    } catch (cause) {
+      this.fail(cause);
     }
     this.#isReading = false;
+    if (this.#isFull) return;
+    if (this.#isEnded) this.#endReading();
+    else if (this.#stream.isPaused()) this.#stream.resume();
   }
 
-  send(bytes: Buffer): boolean {
+  /** `read` within it goes on with what follows: a loop takes messages, not the stack. */
+  readonly #take = (bytes: Buffer, start: number, end: number): boolean => {
     if (!this.isOpen) return true;
-    this.#messages++;
-    this.#bytes += bytes.length + MESSAGE_BYTES;
-    this.#call.sendMessage(bytes, this.#sent);
-    return this.#bytes < SENDING_BYTES_MAX;
+    this.#isFull = true;
+    const mayGoOn = (this.#receiver as Receiver).onMessage(bytes, start, end);
+    return mayGoOn || !this.#isFull;
+  };
+
+  #endReading(): void {
+    if (!this.isOpen) return;
+    if (this.#frames.hasRest) this.fail(new CallError(INTERNAL, "message: it is cut off"));
+    else this.#receiver?.onEnd();
+  }
+
+  /** Messages with their heads, as `beginFrame` and `endFrame` write them. */
+  send(frames: Buffer): boolean {
+    if (!this.#isThere()) return true;
+    const stream = this.#stream;
+    if (!this.#hasHeaders) {
+      this.#hasHeaders = true;
+      stream.respond(ANSWER_HEADERS, { waitForTrailers: true });
+    }
+    stream.write(frames);
+    return stream.writableLength < SENDING_BYTES_MAX;
   }
 
   drained(): Promise<void> {
-    if (!this.isOpen || this.#messages === 0) return Promise.resolve();
+    if (!this.#isThere() || !this.#stream.writableNeedDrain) return Promise.resolve();
     return new Promise((resolve) => this.#waiters.push(resolve));
   }
 
@@ -89,10 +137,50 @@ export class RpcStream {
     this.#close(code, details);
   }
 
+  #isThere(): boolean {
+    return this.isOpen && !this.#stream.destroyed && !this.#stream.closed;
+  }
+
   #close(code: number, details: string): void {
+    const isThere = this.#isThere();
+    this.isOpen = false;
+    this.#stopClock?.();
+    this.#release();
+    if (!isThere) return;
+    const stream = this.#stream;
+    const status = { "grpc-status": code, "grpc-message": encodeURI(details.toWellFormed()) };
+    if (this.#hasHeaders) {
+      stream.once("wantTrailers", () => stream.sendTrailers(status));
+      stream.end();
+    } else {
+      stream.respond({ ...HEADERS, ...status }, { endStream: true });
+    }
+    stream.resume(); // I2
+  }
+
+  #gone(): void {
     if (!this.isOpen) return;
     this.isOpen = false;
-    this.#call.sendStatus({ code, details });
+    this.#stopClock?.();
+    this.#release();
+    this.#receiver?.onGone?.();
+  }
+
+  /** Ends the call after as long as the client waits for it. */
+  #timed(timeout: string): (() => void) | undefined {
+    const [, count, unit] = /^(\d{1,8})([HMSmun])$/.exec(timeout) ?? [];
+    const ms = Math.ceil(Number(count) * (UNIT_MS[unit as string] ?? Number.NaN));
+    if (Number.isNaN(ms)) {
+      this.fail(
+        new CallError(INTERNAL, `grpc-timeout: ${timeout} (expected: a number and a unit)`),
+      );
+      return undefined;
+    }
+    const expire = (): void => {
+      this.fail(new CallError(DEADLINE_EXCEEDED, "Deadline exceeded"));
+      this.#receiver?.onGone?.();
+    };
+    return after(ms, expire);
   }
 
   #release(): void {
@@ -101,3 +189,13 @@ export class RpcStream {
     for (const resolve of waiters) resolve();
   }
 }
+
+/** Milliseconds of the units of `grpc-timeout`. */
+const UNIT_MS: Readonly<Record<string, number>> = {
+  H: 3_600_000,
+  M: 60_000,
+  S: 1_000,
+  m: 1,
+  u: 1e-3,
+  n: 1e-6,
+};

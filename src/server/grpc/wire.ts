@@ -144,6 +144,18 @@ export function writeFields(writer: Writer, fields: Uint8Array): void {
   writer.at += fields.length;
 }
 
+/** Leaves room for the head of a message of gRPC (message-frames.ts); where the message starts. */
+export function beginFrame(writer: Writer): number {
+  reserve(writer, 5);
+  writer.at += 5;
+  return writer.at;
+}
+
+export function endFrame(writer: Writer, start: number): void {
+  writer.bytes[start - 5] = 0; // not compressed
+  writer.bytes.writeUInt32BE(writer.at - start, start - 4);
+}
+
 /** Begins a message within a message; its start goes to `endMessage`. */
 export function beginMessage(writer: Writer, field: number): number {
   writeVarint(writer, (field << 3) | BYTES);
