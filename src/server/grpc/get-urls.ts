@@ -34,10 +34,12 @@ export function answered(stream: RpcStream, work: (request: Buffer) => Promise<v
   let request: Buffer | undefined;
   const refuse = (): void => stream.fail(new CallError(UNIMPLEMENTED, "one request is needed"));
   stream.start({
-    onMessage(bytes, start, end) {
-      if (request !== undefined) refuse();
-      request = bytes.subarray(start, end);
-      return true;
+    onMessages() {
+      for (let reader = stream.take(); reader !== undefined; reader = stream.take()) {
+        if (request !== undefined) return refuse();
+        request = reader.bytes.subarray(reader.at, reader.end);
+      }
+      stream.allTaken();
     },
     onEnd() {
       if (request === undefined) return refuse();

@@ -9,6 +9,7 @@
  */
 import { gunzipSync, inflateSync } from "node:zlib";
 import { CallError, INTERNAL, RESOURCE_EXHAUSTED } from "./call-errors.ts";
+import { type Reader, readerOf } from "./wire.ts";
 
 const HEAD_BYTES = 5;
 const NOTHING: Buffer = Buffer.alloc(0);
@@ -21,8 +22,8 @@ export const UNPACKERS: Readonly<
   deflate: inflateSync,
 };
 
-/** Takes a message, which stands in `bytes` from `start` to `end`; false: no more of them for now. */
-export type TakeMessage = (bytes: Buffer, start: number, end: number) => boolean;
+/** Least room for pieces that are put together. */
+const TOGETHER_BYTES_MIN = 16_384;
 
 export class FrameReader {
   readonly #bytesMax: number;
@@ -39,14 +40,21 @@ export class FrameReader {
     this.#encoding = encoding;
   }
 
-  /** Whether something arrived that was not taken as a message. */
-  get hasRest(): boolean {
-    return this.#at < this.#end;
+  /** Bytes that arrived and were not taken as messages. */
+  get size(): number {
+    return this.#end - this.#at;
+  }
+
+  /** Whether a message can be taken: a whole one, or one that is too long. */
+  get hasMessage(): boolean {
+    if (this.size < HEAD_BYTES) return false;
+    const length = this.#bytes.readUInt32BE(this.#at + 1);
+    return length > this.#bytesMax || this.size >= HEAD_BYTES + length;
   }
 
   /** Bytes that arrived. */
   add(piece: Buffer): void {
-    const kept = this.#end - this.#at;
+    const kept = this.size;
     if (kept === 0) {
       this.#bytes = piece;
       this.#at = 0;
@@ -54,8 +62,8 @@ export class FrameReader {
       return;
     }
     const size = kept + piece.length;
-    if (this.#bytes.length < this.#at + size || this.#at > 0) {
-      const more = Buffer.allocUnsafeSlow(size * 2);
+    if (this.#bytes.length < this.#at + size) {
+      const more = Buffer.allocUnsafeSlow(Math.max(size * 2, TOGETHER_BYTES_MIN));
       this.#bytes.copy(more, 0, this.#at, this.#end);
       this.#bytes = more;
       this.#at = 0;
@@ -65,32 +73,19 @@ export class FrameReader {
     this.#end += piece.length;
   }
 
-  /** Hands over whole messages; false: the taker has enough of them, and there may be more. */
-  read(take: TakeMessage): boolean {
+  /** The next message, where `hasMessage`. */
+  take(): Reader {
     const bytes = this.#bytes;
-    while (this.#end - this.#at >= HEAD_BYTES) {
-      const length = bytes.readUInt32BE(this.#at + 1);
-      if (length > this.#bytesMax) {
-        throw new CallError(
-          RESOURCE_EXHAUSTED,
-          `message: ${length} bytes (expected: at most ${this.#bytesMax})`,
-        );
-      }
-      const start = this.#at + HEAD_BYTES;
-      const end = start + length;
-      if (end > this.#end) return true;
-      const isCompressed = bytes[this.#at] === 1;
-      this.#at = end;
-      if (!(isCompressed ? this.#takePacked(take, start, end) : take(bytes, start, end))) {
-        return false;
-      }
+    const length = bytes.readUInt32BE(this.#at + 1);
+    if (length > this.#bytesMax) {
+      const message = `message: ${length} bytes (expected: at most ${this.#bytesMax})`;
+      throw new CallError(RESOURCE_EXHAUSTED, message);
     }
-    return true;
-  }
-
-  #takePacked(take: TakeMessage, start: number, end: number): boolean {
-    const message = this.#unpack(this.#bytes.subarray(start, end));
-    return take(message, 0, message.length);
+    const start = this.#at + HEAD_BYTES;
+    this.#at = start + length;
+    const isPacked = bytes[start - HEAD_BYTES] === 1;
+    if (!isPacked) return readerOf(bytes, start, this.#at);
+    return readerOf(this.#unpack(bytes.subarray(start, this.#at)));
   }
 
   #unpack(packed: Buffer): Buffer {

@@ -19,9 +19,14 @@ const TOGETHER_URLS = 1_024;
 
 /** A stream that has messages. */
 export interface PutSource {
-  readonly waiting: readonly PutMessage[];
-  /** Takes the first messages off. */
-  take(count: number): readonly PutMessage[];
+  /** Most messages in one run. */
+  readonly messagesMax: number;
+  /** Its first message; undefined: none. */
+  readonly next: PutMessage | undefined;
+  /** Takes the first message off. */
+  pass(): void;
+  /** Where it had no message: it rests, or ends. */
+  goOn(): void;
   /** The statuses of messages, URL by URL from `start`. */
   answered(messages: readonly PutMessage[], statuses: Uint8Array, start: number): void;
 }
@@ -39,7 +44,7 @@ export interface PutRuns {
 }
 
 export function createPutRuns(calls: Calls): PutRuns {
-  let ready: PutSource[] = [];
+  const ready: PutSource[] = [];
   let isPlanned = false;
   const plan = (): void => {
     if (isPlanned) return;
@@ -49,9 +54,7 @@ export function createPutRuns(calls: Calls): PutRuns {
   };
   const turn = (): void => {
     for (let urls = 0; ready.length > 0 && urls < TOGETHER_URLS; ) {
-      const sources = ready;
-      ready = [];
-      for (const run of runsOf(sources)) {
+      for (const run of runsOf(ready)) {
         urls += run.urls.length + 1;
         apply(calls, run);
       }
@@ -67,30 +70,44 @@ export function createPutRuns(calls: Calls): PutRuns {
   };
 }
 
-function runsOf(sources: readonly PutSource[]): Run[] {
+/** Runs of what stands first on each stream, until there are enough URLs; streams that were not reached stay. */
+function runsOf(sources: PutSource[]): Run[] {
   const runs: Run[] = [];
-  for (const source of sources) {
-    const { waiting } = source;
-    const { isKnown, crawlID } = waiting[0] as PutMessage;
-    let run = runs.find(
-      (one) =>
-        one.crawlID === crawlID && one.isKnown === isKnown && one.urls.length < TOGETHER_URLS,
-    );
-    if (run === undefined || crawlID === undefined) {
-      run = { isKnown, crawlID, urls: [], parts: [] };
-      runs.push(run);
-    }
-    const { urls } = run;
-    const start = urls.length;
-    let count = 0;
-    for (; count < waiting.length && (count === 0 || urls.length < TOGETHER_URLS); count++) {
-      const message = waiting[count] as PutMessage;
-      if (message.crawlID !== crawlID || message.isKnown !== isKnown) break;
-      for (const url of message.urls) urls.push(url);
-    }
-    run.parts.push({ source, messages: source.take(count), start });
+  let urls = 0;
+  let reached = 0;
+  for (; reached < sources.length && urls < TOGETHER_URLS; reached++) {
+    const source = sources[reached] as PutSource;
+    const first = source.next;
+    if (first === undefined) source.goOn();
+    else urls += addTo(runFor(runs, first), source);
   }
+  sources.splice(0, reached);
   return runs;
+}
+
+function runFor(runs: Run[], { isKnown, crawlID }: PutMessage): Run {
+  const found = runs.find((one) => one.crawlID === crawlID && one.isKnown === isKnown);
+  if (found !== undefined && crawlID !== undefined) return found;
+  const run: Run = { isKnown, crawlID, urls: [], parts: [] };
+  runs.push(run);
+  return run;
+}
+
+/** Takes the messages of a run off a stream; how many URLs they have. */
+function addTo({ isKnown, crawlID, urls, parts }: Run, source: PutSource): number {
+  const start = urls.length;
+  const messages: PutMessage[] = [];
+  for (let most = source.messagesMax; most > 0; most--) {
+    const message = source.next;
+    if (message === undefined) break;
+    if (message.crawlID !== crawlID || message.isKnown !== isKnown) break;
+    messages.push(message);
+    for (const url of message.urls) urls.push(url);
+    source.pass();
+    if (urls.length >= TOGETHER_URLS) break;
+  }
+  parts.push({ source, messages, start });
+  return urls.length - start;
 }
 
 function apply(calls: Calls, run: Run): void {

@@ -1,11 +1,12 @@
 /**
  * Streams that bring URLs: PutURLs, one answer for each; PutDiscovered, one for each batch.
  *
- *   client ─▶ messages ─▶ waiting (at most 1,024 URLs, 16 batches) ─▶ runs ─▶ crawl ─▶ answers ─▶ client
- *                 ▲ paused while it is full                             ▲ waits while the client does not read
+ *   client ─▶ bytes ─▶ messages (at most 1,024 URLs, 16 batches) ─▶ run ─▶ crawl ─▶ answers ─▶ client
+ *               ▲ paused at 64 KiB                                    ▲ waits while the client does not read
  *
  *   I1  Answers come in the order of the messages; what a client sends later is applied later.
- *   I2  No more than the bound is waiting: the transport's window closes, and the client waits.
+ *   I2  Messages are read when their run begins: until then they are the bytes that came, and most objects are gone before they are
+ *       ever moved by a garbage collection. Beyond the bound the transport's window closes, and the client waits.
  *   I3  A message that is none ends the stream with INVALID_ARGUMENT, after the answers of those before it.
  */
 import type { Calls } from "./calls.ts";
@@ -19,27 +20,28 @@ import {
 } from "./messages.ts";
 import type { PutRuns, PutSource } from "./put-runs.ts";
 import type { Receiver, RpcStream } from "./rpc-stream.ts";
-import { type Reader, readerOf } from "./wire.ts";
+import type { Reader } from "./wire.ts";
 
-const URLS_WAITING_MAX = 1_024;
-const BATCHES_WAITING_MAX = 16;
+const URLS_MAX = 1_024;
+const BATCHES_MAX = 16;
 /** URLs of one batch; a message's size bounds it too. */
 const BATCH_URLS_MAX = 100_000;
 
 interface Kind {
-  readonly waitingMax: number;
+  /** Most messages of a stream in one run. */
+  readonly messagesMax: number;
   read(reader: Reader): PutMessage;
   readonly acks: AckFrames;
 }
 
 const ONE_BY_ONE: Kind = {
-  waitingMax: URLS_WAITING_MAX,
+  messagesMax: URLS_MAX,
   read: readUrlItem,
   acks: ackFrames,
 };
 
 const BATCHES: Kind = {
-  waitingMax: BATCHES_WAITING_MAX,
+  messagesMax: BATCHES_MAX,
   read: (reader) => readBatch(reader, BATCH_URLS_MAX),
   acks: batchAckFrames,
 };
@@ -55,66 +57,62 @@ export function putDiscovered(calls: Calls, runs: PutRuns, stream: RpcStream): v
 }
 
 class PutStream implements Receiver, PutSource {
-  waiting: PutMessage[] = [];
+  readonly messagesMax: number;
   readonly #runs: PutRuns;
   readonly #stream: RpcStream;
   readonly #kind: Kind;
-  /** Its messages are in a run, or on their way to one, or their answers wait for the client. */
+  /** It is ready, or in a run, or its answers wait for the client. */
   #isBusy = false;
-  #isFull = false;
-  #isEnded = false;
+  #next: PutMessage | undefined;
   #fault: unknown;
 
   constructor(runs: PutRuns, stream: RpcStream, kind: Kind) {
+    this.messagesMax = kind.messagesMax;
     this.#runs = runs;
     this.#stream = stream;
     this.#kind = kind;
   }
 
-  onMessage(bytes: Buffer, start: number, end: number): boolean {
-    if (this.#fault !== undefined) return true;
-    try {
-      this.waiting.push(this.#kind.read(readerOf(bytes, start, end)));
-    } catch (cause) {
-      this.#fault = cause; // I3
-    }
-    this.#isFull = this.waiting.length >= this.#kind.waitingMax;
-    if (!this.#isBusy) this.#next();
-    return !this.#isFull;
+  onMessages(): void {
+    if (this.#isBusy) return;
+    this.#isBusy = true;
+    this.#runs.add(this);
   }
 
   onEnd(): void {
-    this.#isEnded = true;
-    if (!this.#isBusy) this.#next();
+    this.#stream.end();
   }
 
   onGone(): void {
-    this.waiting = [];
+    this.pass();
   }
 
-  take(count: number): readonly PutMessage[] {
-    if (count < this.waiting.length) return this.waiting.splice(0, count);
-    const all = this.waiting;
-    this.waiting = [];
-    return all;
+  get next(): PutMessage | undefined {
+    if (this.#next !== undefined || this.#fault !== undefined) return this.#next;
+    try {
+      const reader = this.#stream.take();
+      if (reader !== undefined) this.#next = this.#kind.read(reader);
+    } catch (cause) {
+      this.#fault = cause; // I3
+    }
+    return this.#next;
+  }
+
+  pass(): void {
+    this.#next = undefined;
   }
 
   answered(messages: readonly PutMessage[], statuses: Uint8Array, start: number): void {
-    if (this.#stream.send(this.#kind.acks(messages, statuses, start))) this.#next();
-    else this.#stream.drained().then(() => this.#next());
+    if (this.#stream.send(this.#kind.acks(messages, statuses, start))) this.goOn();
+    else this.#stream.drained().then(() => this.goOn());
   }
 
-  /** What waits goes into the next run; where nothing does, the stream rests, or ends. */
-  #next(): void {
-    if (!this.#stream.isOpen) return;
-    this.#isBusy = true;
-    if (this.#isFull && this.waiting.length < this.#kind.waitingMax) {
-      this.#isFull = false;
-      this.#stream.read();
-    }
-    this.#isBusy = this.waiting.length > 0;
-    if (this.#isBusy) this.#runs.add(this);
+  goOn(): void {
+    if (this.next !== undefined) this.#runs.add(this);
     else if (this.#fault !== undefined) this.#stream.fail(this.#fault);
-    else if (this.#isEnded) this.#stream.end();
+    else {
+      this.#isBusy = false;
+      this.#stream.allTaken();
+    }
   }
 }

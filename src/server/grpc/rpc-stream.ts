@@ -19,8 +19,11 @@ import {
   UNIMPLEMENTED,
 } from "./call-errors.ts";
 import { FrameReader, UNPACKERS } from "./message-frames.ts";
+import type { Reader } from "./wire.ts";
 
 const SENDING_BYTES_MAX = 65_536;
+/** While messages wait no more than these and one piece is read. */
+const WAITING_BYTES_MAX = 65_536;
 
 const HEADERS = { ":status": 200, "content-type": "application/grpc+proto" } as const;
 const ANSWER_HEADERS = {
@@ -31,9 +34,9 @@ const ANSWER_HEADERS = {
 
 /** What a call does with what comes. */
 export interface Receiver {
-  /** A message, in `bytes` from `start` to `end`. False: no more, until `read` is called. */
-  onMessage(bytes: Buffer, start: number, end: number): boolean;
-  /** The client sends no more. */
+  /** There are messages for `take`, until it returns none and `allTaken` is called. Is called again where more arrives meanwhile. */
+  onMessages(): void;
+  /** The client sends no more, and all messages were taken. */
   onEnd(): void;
   onGone?(): void;
 }
@@ -45,8 +48,6 @@ export class RpcStream {
   readonly #stopClock: (() => void) | undefined;
   #receiver: Receiver | undefined;
   #hasHeaders = false;
-  #isReading = false;
-  #isFull = false;
   /** All of the client's bytes have arrived. */
   #isEnded = false;
   #waiters: Array<() => void> = [];
@@ -66,47 +67,40 @@ export class RpcStream {
   start(receiver: Receiver): void {
     if (!this.isOpen) return;
     const stream = this.#stream;
+    const frames = this.#frames;
     this.#receiver = receiver;
     stream.on("drain", () => this.#release());
     stream.on("data", (bytes: Buffer) => {
       if (!this.isOpen) return;
-      this.#frames.add(bytes);
-      if (!this.#isFull) this.read();
-      if (this.#isFull) stream.pause();
+      frames.add(bytes);
+      if (!frames.hasMessage) return;
+      if (frames.size >= WAITING_BYTES_MAX) stream.pause();
+      try {
+        receiver.onMessages();
+      } catch (cause) {
+        this.fail(cause);
+      }
     });
     stream.on("end", () => {
       this.#isEnded = true;
-      if (!this.#isFull) this.#endReading();
+      if (!frames.hasMessage) this.#endReading();
     });
   }
 
-  /** Takes what arrived, and lets the client send more. */
-  read(): void {
-    this.#isFull = false;
-    if (this.#isReading) return;
-    this.#isReading = true;
-    try {
-      this.#isFull = !this.#frames.read(this.#take);
-    } catch (cause) {
-      this.fail(cause);
-    }
-    this.#isReading = false;
-    if (this.#isFull) return;
+  /** The next message that arrived. Throws CallError for one that is too long. */
+  take(): Reader | undefined {
+    return this.isOpen && this.#frames.hasMessage ? this.#frames.take() : undefined;
+  }
+
+  /** There was no message any more: the client may send the next ones. */
+  allTaken(): void {
     if (this.#isEnded) this.#endReading();
     else if (this.#stream.isPaused()) this.#stream.resume();
   }
 
-  /** `read` within it goes on with what follows: a loop takes messages, not the stack. */
-  readonly #take = (bytes: Buffer, start: number, end: number): boolean => {
-    if (!this.isOpen) return true;
-    this.#isFull = true;
-    const mayGoOn = (this.#receiver as Receiver).onMessage(bytes, start, end);
-    return mayGoOn || !this.#isFull;
-  };
-
   #endReading(): void {
     if (!this.isOpen) return;
-    if (this.#frames.hasRest) this.fail(new CallError(INTERNAL, "message: it is cut off"));
+    if (this.#frames.size > 0) this.fail(new CallError(INTERNAL, "message: it is cut off"));
     else this.#receiver?.onEnd();
   }
 
