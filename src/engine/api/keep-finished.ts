@@ -1,7 +1,19 @@
-/** The end of a lease whose URL stays known with its data, in one step in place of `done` and `put`. For rooms that keep finished URLs. */
-import { LeaseService } from "../leases/lease-service.ts";
+/**
+ * The end of a URL that stays known with its data, in one step in place of what takes two and makes its record anew. For rooms that keep
+ * finished URLs.
+ */
+import { step } from "../../frontier/leases/leases.ts";
+import { hasRoom } from "../../frontier/records/memory-reserve.ts";
+import { finishPut } from "../../frontier/records/transitions.ts";
+import { isInMemory } from "../../frontier/scheduling/spill-control.ts";
+import { RECORD_PENDING, recordState } from "../../structures/records/record.ts";
+import { seenFind } from "../../structures/seen/seen-set.ts";
+import { LeaseService, RESULT_BYTES } from "../leases/lease-service.ts";
 import { RecordLease } from "../leases/record-lease.ts";
-import type { Lease } from "../types/frontier-types.ts";
+import { findIdentity } from "../queries/find-identity.ts";
+import { recordData, recordExtras } from "../records/record-view.ts";
+import type { Frontier, Lease, RequestInput } from "../types/frontier-types.ts";
+import { lifecycleOf } from "./lifecycles.ts";
 
 /**
  * Finishes a URL and keeps its record as it is: as `lease.done()` and then `put` of the same request with the same data. False: the lease is
@@ -11,4 +23,30 @@ export function finishKept(lease: Lease): boolean {
   if (!(lease instanceof RecordLease)) return false;
   const { leases } = lease;
   return leases instanceof LeaseService && leases.doneKept(lease);
+}
+
+/**
+ * The same for a URL that is pending: as `put` of the same request with the same data, which `isSame` recognizes. False: it is not pending, or
+ * not the same, or its frontier does not keep records so, and nothing has changed.
+ */
+export function finishPending(
+  frontier: Frontier,
+  request: RequestInput,
+  isSame: (data: unknown) => boolean,
+): boolean {
+  const lifecycle = lifecycleOf(frontier);
+  // Full records are kept in the archive.
+  if (lifecycle === undefined || lifecycle.settings.records === "full") return false;
+  const { core, nowMs } = lifecycle.begin();
+  if (core === undefined || core.seen.mode === "bloom") return false;
+  step(core, nowMs);
+  const { hasIdentity, lo, hi } = findIdentity(lifecycle.intake, request, nowMs);
+  const record = hasIdentity ? seenFind(core.seen, lo, hi) : 0;
+  if (!isInMemory(record) || recordState(core.store, record) !== RECORD_PENDING) return false;
+  if (!isSame(recordData(core, record, recordExtras(core, record)))) return false;
+  if (!hasRoom(core)) return false;
+  lifecycle.durable?.need(RESULT_BYTES);
+  finishPut(core, record, true, nowMs);
+  lifecycle.end(nowMs);
+  return true;
 }

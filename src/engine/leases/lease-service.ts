@@ -82,7 +82,7 @@ const MISSES_MAX = 4;
 const MANY_MIN = 16;
 
 /** Room that one result wants in the journal beside its children. */
-const RESULT_BYTES = 512;
+export const RESULT_BYTES = 512;
 /** The same for one that may fail, with its reason and the page that it was found on. */
 const FAILURE_BYTES = 8_192;
 

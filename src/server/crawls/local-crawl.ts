@@ -13,10 +13,11 @@
  *   I2  Counts of queues change with what the frontier answered, never before.
  */
 import type { Frontier, Lease, RecordView, RequestInput } from "../../index.ts";
-import { finishKept } from "../../engine/api/keep-finished.ts";
+import { finishKept, finishPending } from "../../engine/api/keep-finished.ts";
 import { FAILED, OK, SKIPPED } from "../grpc/messages.ts";
 import {
   CHUNK_URLS,
+  countMatching,
   type Crawl,
   type FoundUrl,
   type KnownUrl,
@@ -57,7 +58,7 @@ import {
   named,
   reservedOf,
 } from "./reserved-metadata.ts";
-import { isPlainUrl, isSameData, packData, unpackData } from "./url-data.ts";
+import { isPlainUrl, isSameData, isSameUrl, packData, unpackData } from "./url-data.ts";
 
 export interface LocalCrawlContext {
   readonly frontier: Frontier;
@@ -168,14 +169,18 @@ export class LocalCrawl implements Crawl {
     const { frontier } = this.#context;
     const isPlain = isPlainUrl(known.url);
     const request = requestOf(known.url, key, isPlain, this.#table.queues.get(key)?.epoch);
-    const name = leaseName(key, known.url);
+    const name = nameOf(request, key);
     const held = this.#leases.get(name);
     // A hand-out whose time has not passed is the URL's: its record need not be looked up.
     const isOut = held !== undefined && held.deadlineMs > this.#context.now();
+    const { due, dueAt } = dueOf(known, reserved);
+    if (!isOut && due === 0 && reserved.lease === undefined) {
+      const isSame = (data: unknown): boolean => isSameUrl(data, known, isPlain);
+      if (finishPending(frontier, request, isSame)) return this.#finished(name, key);
+    }
     const before = isOut ? held : frontier.record(request);
     const state = isOut ? "leased" : (before as RecordView | undefined)?.state;
     const createdAt = before === undefined ? this.#second : unpackData(before.data).createdAt;
-    const { due, dueAt } = dueOf(known, reserved);
     if (due > 0) Object.assign(request, pastPriority(due, this.#began));
     const data = packData(known, isPlain, createdAt, due);
     let wasDone = state === "done";
@@ -186,13 +191,7 @@ export class LocalCrawl implements Crawl {
       return lease.fail(reserved.failure) ? OK : SKIPPED;
     }
     const isSame = isOut && due === 0 && isSameData(data, held.data);
-    if (isSame && finishKept(held)) {
-      this.#leases.delete(name);
-      const queue = queueFor(this.#table, key);
-      countUrls(this.#table, queue, -1, 1);
-      this.#settleLimit(queue);
-      return OK;
-    }
+    if (isSame && finishKept(held)) return this.#finished(name, key);
     if (state === "leased") {
       wasDone = lease?.done().late === false;
       this.#leases.delete(name);
@@ -209,6 +208,15 @@ export class LocalCrawl implements Crawl {
       this.#settleLimit(queue);
     }
     return isPut(status) ? OK : FAILED;
+  }
+
+  /** A URL that was active is finished. */
+  #finished(name: string, key: string): number {
+    this.#leases.delete(name);
+    const queue = queueFor(this.#table, key);
+    countUrls(this.#table, queue, -1, 1);
+    this.#settleLimit(queue);
+    return OK;
   }
 
   async serveQueues(queuesMax: number, asked: UrlsAsked, send: SendUrls): Promise<number> {
@@ -326,7 +334,8 @@ export class LocalCrawl implements Crawl {
 
   #hold(queue: Queue, lease: Lease): StoredUrl {
     const stored = named(storedOf(queue.key, lease.url, lease.data), lease, this.#names);
-    this.#leases.set(leaseName(queue.key, stored.url), lease);
+    const { url } = stored;
+    this.#leases.set(lease.hostKey === undefined ? url : leaseName(queue.key, url), lease);
     this.#dropOld();
     return stored;
   }
@@ -403,27 +412,16 @@ export class LocalCrawl implements Crawl {
     }
   }
 
-  count(filter: UrlFilter): Soon<number> {
-    if (filter.text === "") {
-      const { active, completed } = this.counts(filter.key);
-      return active + completed;
-    }
-    return this.#countFiltered(filter);
-  }
-
-  async #countFiltered(filter: UrlFilter): Promise<number> {
-    let count = 0;
-    for await (const _url of this.urls(filter)) count++;
-    return count;
+  count(filter: UrlFilter): Promise<number> {
+    return countMatching(this, filter);
   }
 
   deleteQueue(key: string): number {
     const queue = this.#table.queues.get(key);
     if (queue === undefined) return 0;
     const { frontier } = this.#context;
-    const prefix = leaseName(key, "");
     for (const [name, lease] of this.#leases) {
-      if (!name.startsWith(prefix)) continue;
+      if ((lease.hostKey ?? lease.host) !== key) continue;
       lease.release();
       this.#leases.delete(name);
     }
@@ -464,7 +462,7 @@ export class LocalCrawl implements Crawl {
       const view = frontier.record(request);
       // It may have changed since it was read.
       if (view === undefined || unpackData(view.data).createdAt >= before) continue;
-      const name = leaseName(queueKey, url);
+      const name = nameOf(request, queueKey);
       this.#leases.get(name)?.release();
       this.#leases.delete(name);
       if (frontier.forget({ request }) === 0) continue;
@@ -475,6 +473,11 @@ export class LocalCrawl implements Crawl {
     }
     return count;
   }
+}
+
+/** The name of a URL's hand-out: the text of the URL itself, which is there, where its queue is its own host's. */
+function nameOf({ url, hostKey }: RequestInput, key: string): string {
+  return hostKey === undefined ? url : leaseName(key, url);
 }
 
 /** The request of a URL in a queue. Its own host is not named again. */

@@ -3,14 +3,14 @@
 /** Longest key of a queue, in characters. */
 export const KEY_LENGTH_MAX = 255;
 
-const ENDS = ":/?&";
+const ENDS = /[:/?&]/g;
 
 /** Returns undefined where there is none. */
 export function missingKey(url: string): string | undefined {
   const scheme = url.indexOf("://");
   const start = scheme < 0 ? 0 : scheme + 3;
-  let end = start;
-  while (end < url.length && !ENDS.includes(url[end] as string)) end++;
+  ENDS.lastIndex = start;
+  const end = ENDS.exec(url)?.index ?? url.length;
   return end === start ? undefined : url.slice(start, end);
 }
 

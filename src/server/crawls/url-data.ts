@@ -64,6 +64,11 @@ export function isSameData(one: unknown, other: unknown): boolean {
   });
 }
 
+/** Whether data are those of this URL as it is, finished or not due. */
+export function isSameUrl(data: unknown, url: FoundUrl, isPlain: boolean): boolean {
+  return isSameData(data, packData(url, isPlain, unpackData(data).createdAt, 0));
+}
+
 /** What another program pushed has no data of ours. */
 export function unpackData(data: unknown): UrlData {
   if (typeof data === "number") return { ...NOTHING, createdAt: data };
