@@ -114,7 +114,7 @@ module.exports = {
       [
         ...inRooms(["base"]),
         `^src/${anyOf([...CORE_ENTRIES, "redis"])}\\.ts$`,
-        "^src/engine/api/keep-finished\\.ts$",
+        "^src/engine/api/(keep-finished|held-leases)\\.ts$",
       ],
       { packages: ["@grpc/grpc-js", "@opentelemetry/api"] },
     ),

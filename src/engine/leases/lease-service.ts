@@ -234,6 +234,14 @@ export class LeaseService implements LeaseActions {
     return true;
   }
 
+  /** Reads the data of a lease that still stands. */
+  readData(lease: RecordLease): void {
+    const { core, nowMs } = this.#lifecycle.begin();
+    if (!this.#isLive(core, lease, nowMs)) return;
+    lease.extras = recordExtras(core, lease.record);
+    lease.data = recordData(core, lease.record, lease.extras);
+  }
+
   /** Batch form without children; how many were not late. */
   doneMany(leases: unknown): number {
     const list = readList(leases, "leases", "a list of leases");

@@ -13,6 +13,7 @@
  *   I2  Counts of queues change with what the frontier answered, never before.
  */
 import type { Frontier, Lease, RecordView, RequestInput } from "../../index.ts";
+import { HeldLeases } from "../../engine/api/held-leases.ts";
 import { finishKept, finishPending } from "../../engine/api/keep-finished.ts";
 import { FAILED, OK, SKIPPED } from "../grpc/messages.ts";
 import {
@@ -40,6 +41,7 @@ import {
   removeQueue,
   ROOM_ANY,
 } from "./queue-table.ts";
+import { missingKey } from "./missing-key.ts";
 import {
   isPut,
   keyOf,
@@ -76,7 +78,7 @@ export class LocalCrawl implements Crawl {
   readonly #context: LocalCrawlContext;
   readonly #table = createQueueTable();
   /** Leases that are out, by queue and URL, the oldest first. */
-  readonly #leases = new Map<string, Lease>();
+  readonly #leases = new HeldLeases();
   /** Queues that the frontier gives less room than any. */
   readonly #narrow = new Set<Queue>();
 
@@ -313,6 +315,8 @@ export class LocalCrawl implements Crawl {
         }
         if (leases.length === 0) break;
         count += leases.length;
+        // The frontier handed those out again, or will.
+        this.#leases.dropOld(this.#context.now());
         const sent = send(leases.map((lease) => this.#hold(queue, lease)));
         const isLast = leases.length < CHUNK_URLS || count >= asked.urlsMax;
         leases = [];
@@ -333,20 +337,12 @@ export class LocalCrawl implements Crawl {
   }
 
   #hold(queue: Queue, lease: Lease): StoredUrl {
-    const stored = named(storedOf(queue.key, lease.url, lease.data), lease, this.#names);
+    const found = storedOf(queue.key, lease.url, lease.data);
+    const stored = named(found, lease, this.#names);
     const { url } = stored;
-    this.#leases.set(lease.hostKey === undefined ? url : leaseName(queue.key, url), lease);
-    this.#dropOld();
+    const name = lease.hostKey === undefined ? url : leaseName(queue.key, url);
+    this.#leases.set(name, lease, stored !== found); // a hand-out that has a name is itself
     return stored;
-  }
-
-  /** Leases that ran out are forgotten: the frontier handed their URLs out again, or will. */
-  #dropOld(): void {
-    const nowMs = this.#context.now();
-    for (const [name, { deadlineMs }] of this.#leases) {
-      if (deadlineMs > nowMs) return;
-      this.#leases.delete(name);
-    }
   }
 
   *queues(isAll: boolean): Iterable<string> {
@@ -420,9 +416,11 @@ export class LocalCrawl implements Crawl {
     const queue = this.#table.queues.get(key);
     if (queue === undefined) return 0;
     const { frontier } = this.#context;
-    for (const [name, lease] of this.#leases) {
-      if ((lease.hostKey ?? lease.host) !== key) continue;
-      lease.release();
+    const prefix = leaseName(key, "");
+    for (const name of this.#leases.names()) {
+      const isOwn = name.includes("\n") ? name.startsWith(prefix) : missingKey(name) === key;
+      if (!isOwn) continue;
+      this.#leases.get(name)?.release();
       this.#leases.delete(name);
     }
     frontier.remove({ host: key });
