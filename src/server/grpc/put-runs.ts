@@ -16,6 +16,9 @@ import { FAILED, OK, type PutMessage, type PutUrl } from "./messages.ts";
 
 /** A run takes messages until it has so many URLs, and a turn of the event loop takes runs. */
 const TOGETHER_URLS = 1_024;
+const TOGETHER_URLS_MIN = 128;
+/** As many of them as a turn is busy with for so long: others wait no longer. Those that Redis decides about take no time here. */
+const TURN_MS = 1;
 
 /** A stream that has messages. */
 export interface PutSource {
@@ -46,6 +49,7 @@ export interface PutRuns {
 export function createPutRuns(calls: Calls): PutRuns {
   const ready: PutSource[] = [];
   let isPlanned = false;
+  let most = TOGETHER_URLS;
   const plan = (): void => {
     if (isPlanned) return;
     isPlanned = true;
@@ -53,12 +57,17 @@ export function createPutRuns(calls: Calls): PutRuns {
     setImmediate(turn);
   };
   const turn = (): void => {
-    for (let urls = 0; ready.length > 0 && urls < TOGETHER_URLS; ) {
-      for (const run of runsOf(ready)) {
+    const startedAt = calls.monotonic();
+    let urls = 0;
+    while (ready.length > 0 && urls < most) {
+      for (const run of runsOf(ready, most)) {
         urls += run.urls.length + 1;
         apply(calls, run);
       }
     }
+    const fitting = (urls * TURN_MS) / Math.max(calls.monotonic() - startedAt, 0.01);
+    // One long turn, as for a collection of garbage, does not count for much.
+    most = Math.max(Math.min((most * 3 + fitting) / 4, TOGETHER_URLS), TOGETHER_URLS_MIN);
     isPlanned = false;
     if (ready.length > 0) plan();
   };
@@ -71,15 +80,15 @@ export function createPutRuns(calls: Calls): PutRuns {
 }
 
 /** Runs of what stands first on each stream, until there are enough URLs; streams that were not reached stay. */
-function runsOf(sources: PutSource[]): Run[] {
+function runsOf(sources: PutSource[], most: number): Run[] {
   const runs: Run[] = [];
   let urls = 0;
   let reached = 0;
-  for (; reached < sources.length && urls < TOGETHER_URLS; reached++) {
+  for (; reached < sources.length && urls < most; reached++) {
     const source = sources[reached] as PutSource;
     const first = source.next;
     if (first === undefined) source.goOn();
-    else urls += addTo(runFor(runs, first), source);
+    else urls += addTo(runFor(runs, first), source, most);
   }
   sources.splice(0, reached);
   return runs;
@@ -94,17 +103,17 @@ function runFor(runs: Run[], { isKnown, crawlID }: PutMessage): Run {
 }
 
 /** Takes the messages of a run off a stream; how many URLs they have. */
-function addTo({ isKnown, crawlID, urls, parts }: Run, source: PutSource): number {
+function addTo({ isKnown, crawlID, urls, parts }: Run, source: PutSource, most: number): number {
   const start = urls.length;
   const messages: PutMessage[] = [];
-  for (let most = source.messagesMax; most > 0; most--) {
+  for (let left = source.messagesMax; left > 0; left--) {
     const message = source.next;
     if (message === undefined) break;
     if (message.crawlID !== crawlID || message.isKnown !== isKnown) break;
     messages.push(message);
     for (const url of message.urls) urls.push(url);
     source.pass();
-    if (urls.length >= TOGETHER_URLS) break;
+    if (urls.length >= most) break;
   }
   parts.push({ source, messages, start });
   return urls.length - start;
