@@ -13,10 +13,7 @@
  */
 
 const CORE_PACKAGES = ["msgpackr", "piscina", "hdr-histogram-js", "tldts", "tr46"];
-const OPTIONAL_PACKAGES = [
-  ...["undici", "htmlparser2", "lmdb", "ioredis"],
-  ...["@grpc/grpc-js", "@opentelemetry/api"],
-];
+const OPTIONAL_PACKAGES = ["undici", "htmlparser2", "lmdb", "ioredis", "@opentelemetry/api"];
 
 const WORKER_ROOMS = ["layout", "base", "memory", "kernel", "structures", "url"];
 
@@ -116,7 +113,7 @@ module.exports = {
         `^src/${anyOf([...CORE_ENTRIES, "redis"])}\\.ts$`,
         "^src/engine/api/(keep-finished|held-leases)\\.ts$",
       ],
-      { packages: ["@grpc/grpc-js", "@opentelemetry/api"] },
+      { packages: ["@opentelemetry/api"] },
     ),
     // The command line answers an unknown word as the library answers an unknown option.
     ...doors("cli", "^src/cli/", [ENTRIES, "^src/base/did-you-mean\\.ts$"]),

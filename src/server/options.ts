@@ -67,7 +67,7 @@ export interface ServeOptions {
    */
   host?: string | undefined;
   /**
-   * Port of the protocol; 0: any free one; false: the protocol is not served, and `@grpc/grpc-js` not needed.
+   * Port of the protocol; 0: any free one; false: the protocol is not served.
    * @defaultValue 7071
    */
   port?: number | false | undefined;

@@ -40,8 +40,8 @@ export interface Server extends AsyncDisposable {
 
 /**
  * Serves URLFrontier's protocol. Resolves when both ports listen. Rejects with `ARGUMENT_INVALID` for a wrong option, with
- * `PACKAGE_MISSING` without `@grpc/grpc-js`, with `PORT_IN_USE` where another program listens, with `UNSUPPORTED` for a `frontier`
- * in mode `bloom`, and with what `openFrontier` rejects with. Costs a frontier for each crawl.
+ * `PORT_IN_USE` where another program listens, with `UNSUPPORTED` for a `frontier` in mode `bloom`, and with what `openFrontier` rejects
+ * with. Costs a frontier for each crawl.
  *
  * @example
  * const server = await serve({ directory: "frontier" });
