@@ -2,9 +2,11 @@
 import { type ClientHttp2Session, connect as connectHttp2 } from "node:http2";
 import { connect as connectSocket } from "node:net";
 import type { Duplex } from "node:stream";
+import { deflateSync, gzipSync } from "node:zlib";
 import * as grpc from "@grpc/grpc-js";
 import { describe, expect, it } from "vitest";
 import { serve } from "../../src/server.ts";
+import { certificateOf } from "../support/certificate.ts";
 import { sized } from "../support/size.ts";
 import { type Ack, connect, found, known, serving } from "./client.ts";
 
@@ -19,15 +21,45 @@ function rawStream(port: number, method: string): grpc.ClientDuplexStream<Buffer
 }
 
 /** A call by HTTP/2 alone: it reads nothing before it is asked to. */
-function rawCall(port: number, method: string): { session: ClientHttp2Session; call: Duplex } {
+function rawCall(
+  port: number,
+  method: string,
+  headers: Record<string, string> = {},
+): { session: ClientHttp2Session; call: Duplex } {
   const session = connectHttp2(`http://127.0.0.1:${port}`);
   const call = session.request({
     ":method": "POST",
     ":path": `/urlfrontier.URLFrontier/${method}`,
     "content-type": "application/grpc",
     te: "trailers",
+    ...headers,
   });
   return { session, call };
+}
+
+/** What a call answers to these bytes: the status of HTTP, that of gRPC, and the answer's bytes. */
+async function answerTo(
+  port: number,
+  method: string,
+  { headers, pieces }: { headers?: Record<string, string>; pieces: Buffer[] },
+): Promise<{ http: unknown; grpc: number; bytes: string }> {
+  const { session, call } = rawCall(port, method, headers);
+  const found = { http: undefined as unknown, grpc: Number.NaN, bytes: "" };
+  call.on("response", (heads: Record<string, unknown>) => {
+    found.http = heads[":status"];
+    found.grpc = Number(heads["grpc-status"]);
+  });
+  call.on("trailers", (heads: Record<string, unknown>) => {
+    found.grpc = Number(heads["grpc-status"]);
+  });
+  call.on("data", (bytes: Buffer) => {
+    found.bytes += bytes.toString("latin1");
+  });
+  for (const piece of pieces) call.write(piece);
+  if (headers?.["grpc-timeout"] === undefined) call.end();
+  await new Promise((resolve) => call.on("end", resolve));
+  session.destroy();
+  return found;
 }
 
 /** A discovered URL as PutURLs takes it, behind the five bytes that gRPC puts before each message. */
@@ -157,6 +189,50 @@ describe("streams", () => {
     const { inProcess, size } = await client.stats();
     expect(size).toBe(5_000);
     expect(inProcess).toBeGreaterThan(0);
+  });
+});
+
+describe("a call", () => {
+  const item = urlItem("http://a.com/1", "id");
+  const ack = "\0\0\0\0\u0004\n\u0002id";
+
+  it("takes a message in any pieces, and one that is compressed", async () => {
+    const { port } = await serving();
+    const bytes = Array.from(item, (byte) => Buffer.from([byte]));
+    const expected = { http: 200, grpc: 0, bytes: ack };
+    expect(await answerTo(port, "PutURLs", { pieces: bytes })).toEqual(expected);
+    for (const [encoding, pack] of [
+      ["gzip", gzipSync],
+      ["deflate", deflateSync],
+    ] as const) {
+      const body = pack(urlItem(`http://a.com/${encoding}`, "id").subarray(5));
+      const head = Buffer.from([1, 0, 0, 0, body.length]);
+      const headers = { "grpc-encoding": encoding };
+      const answer = await answerTo(port, "PutURLs", { headers, pieces: [head, body] });
+      expect(answer).toEqual(expected);
+    }
+  });
+
+  it.each([
+    ["of no such method", "Nothing", {}, 200, grpc.status.UNIMPLEMENTED],
+    ["in another format", "PutURLs", { "content-type": "text/plain" }, 415, Number.NaN],
+    ["packed in another way", "PutURLs", { "grpc-encoding": "br" }, 200, grpc.status.UNIMPLEMENTED],
+    ["that waits for no time", "PutURLs", { "grpc-timeout": "1h" }, 200, grpc.status.INTERNAL],
+    ["that has no time", "PutURLs", { "grpc-timeout": "1m" }, 200, grpc.status.DEADLINE_EXCEEDED],
+    ["that has no time", "GetStats", { "grpc-timeout": "1n" }, 200, grpc.status.DEADLINE_EXCEEDED],
+  ])("is refused %s: %s %j", async (_, method, headers, http, status) => {
+    const { port } = await serving();
+    const answer = await answerTo(port, method, { headers, pieces: [] });
+    expect([answer.http, answer.grpc]).toEqual([http, status]);
+  });
+
+  it("whose last message is cut off fails after the answers of those before it", async () => {
+    const { port } = await serving();
+    for (const cut of [1, 4, 5, item.length - 1]) {
+      const pieces = [item, item.subarray(0, cut)];
+      const { grpc: status, bytes } = await answerTo(port, "PutURLs", { pieces });
+      expect([status, bytes.slice(5, 9)]).toEqual([grpc.status.INTERNAL, ack.slice(5)]);
+    }
   });
 });
 
@@ -293,6 +369,18 @@ describe("the end of a server", () => {
     await new Promise((resolve) => stream.once("data", resolve));
     await server.close();
     expect((await status).code).not.toBe(grpc.status.OK);
+  });
+
+  it("does not wait for connections on which nothing was ever called", async () => {
+    for (const tls of [undefined, certificateOf("localhost")]) {
+      const server = await serving({ drainMs: 50, tls });
+      const socket = connectSocket(server.port, "127.0.0.1");
+      socket.on("error", () => undefined).resume();
+      await new Promise((resolve) => socket.on("connect", resolve));
+      const closed = new Promise((resolve) => socket.on("close", resolve));
+      await Promise.all([server.close(), closed]);
+      expect(socket.destroyed).toBe(true);
+    }
   });
 
   it("is the same end for every caller", async () => {

@@ -1,9 +1,10 @@
-/** A lease that ends and whose record stays is as one that is done and then put. */
+/** A URL that ends and whose record stays is as one that is put: where it was leased, and where it was pending. */
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { finishKept } from "../../../../src/engine/api/keep-finished.ts";
+import { finishKept, finishPending } from "../../../../src/engine/api/keep-finished.ts";
 import { verifyFrontier } from "../../../../src/engine/api/verify-frontier.ts";
 import {
   createVirtualClock,
@@ -11,6 +12,7 @@ import {
   type FrontierOptions,
   type Lease,
   openFrontier,
+  type RequestInput,
 } from "../../../../src/index.ts";
 
 const NOW = 1e12;
@@ -112,6 +114,80 @@ describe("finishKept", () => {
       const frontier = await open(options.records ? { ...options, directory: folder() } : options);
       frontier.push(plain);
       expect([finishKept(frontier.poll() as Lease), frontier.report().leased]).toEqual([false, 1]);
+    },
+  );
+});
+
+/** Two URLs, pushed and put in a way, or as they are. */
+async function putPending(
+  end: (frontier: Frontier, request: RequestInput) => void,
+  options?: FrontierOptions,
+): Promise<Frontier> {
+  const frontier = await open(options);
+  frontier.pushMany([plain, rich]);
+  for (const each of [plain, rich]) end(frontier, each);
+  return frontier;
+}
+
+const sameAs = (request: RequestInput) => (data: unknown) => isDeepStrictEqual(data, request.data);
+const finish = (frontier: Frontier, request: RequestInput): void =>
+  expect(finishPending(frontier, request, sameAs(request))).toBe(true) as never;
+const putAgain = (frontier: Frontier, request: RequestInput): void => {
+  frontier.put(request);
+};
+
+describe("finishPending", () => {
+  it("leaves what `put` leaves, in memory, in the journal and in a snapshot", async () => {
+    const expected = seenOf(await putPending(putAgain));
+    expect(expected).toMatchObject({ counts: [0, 0, 2, 0], pushed: ["duplicate", "duplicate"] });
+    expect(seenOf(await putPending(finish))).toEqual(expected);
+    const [directory, copy] = [folder(), folder()];
+    const frontier = await putPending(finish, { directory });
+    await frontier.flush();
+    const filter = (path: string): boolean => !/[\\/]lock[^\\/]*$/.test(path);
+    cpSync(directory, copy, { recursive: true, filter });
+    expect(seenOf(await open({ directory: copy }))).toEqual(expected);
+    await frontier.snapshot();
+    await frontier.close();
+    expect(seenOf(await open({ directory }))).toEqual(expected);
+  });
+
+  it("changes nothing where the URL is unknown, not pending, or has other data", async () => {
+    const frontier = await open();
+    frontier.push(plain);
+    const same = sameAs(plain);
+    expect(finishPending(frontier, { ...plain, epoch: "other" }, same)).toBe(false);
+    expect(finishPending(frontier, rich, () => true)).toBe(false);
+    expect(finishPending(frontier, { url: "mailto:a" }, () => true)).toBe(false);
+    expect(finishPending(frontier, plain, sameAs(rich))).toBe(false);
+    expect(frontier.record(plain)?.state).toBe("pending");
+    const lease = frontier.poll() as Lease;
+    expect([finishPending(frontier, plain, same), lease.done().late]).toEqual([false, false]);
+    expect(finishPending(frontier, plain, same)).toBe(false);
+    const later = { ...rich, notBefore: NOW + 1_000 };
+    frontier.push(later);
+    expect(finishPending(frontier, later, sameAs(rich))).toBe(false);
+    await frontier.close();
+    expect(finishPending(frontier, later, sameAs(rich))).toBe(false);
+  });
+
+  it("takes a URL whose hand-out has run out at this very moment", async () => {
+    const clock = createVirtualClock(NOW);
+    const frontier = await open({ clock, leaseMs: 1_000 });
+    frontier.push(plain);
+    const late = frontier.poll() as Lease;
+    clock.advance(1_000);
+    finish(frontier, plain);
+    expect([late.done().late, frontier.record(plain)?.state]).toEqual([true, "done"]);
+  });
+
+  it.each<FrontierOptions>([{ seen: { mode: "bloom" } }, { records: "full" }])(
+    "changes nothing with %j",
+    async (options) => {
+      const frontier = await open(options.records ? { ...options, directory: folder() } : options);
+      frontier.push(plain);
+      expect(finishPending(frontier, plain, () => true)).toBe(false);
+      expect(frontier.report().pending).toBe(1);
     },
   );
 });
