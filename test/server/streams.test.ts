@@ -9,6 +9,7 @@ import { serve } from "../../src/server.ts";
 import { certificateOf } from "../support/certificate.ts";
 import { sized } from "../support/size.ts";
 import { type Ack, connect, found, known, serving } from "./client.ts";
+import { storeOptions } from "./stores.ts";
 
 const { createInsecure } = grpc.credentials;
 const asItIs = (bytes: Buffer): Buffer => bytes;
@@ -122,6 +123,21 @@ describe("streams", () => {
     for (const [at, all] of streams.entries()) {
       const status = (n: number): string => (isAgain(at, n) ? "SKIPPED" : "OK");
       expect(acks[at]).toEqual(all.map((_, n) => ({ ID: `${at}-${n}`, status: status(n) })));
+    }
+  });
+
+  it("end after their last answer, whenever the client ends them", async (context) => {
+    const client = connect((await serving(await storeOptions("directory", context))).port);
+    for (let turns = 0; turns < 40; turns++) {
+      const stream = client.open("PutURLs");
+      const acks: string[] = [];
+      stream.on("data", ({ ID }: Ack) => acks.push(ID));
+      // A crawl is made meanwhile: the answer takes more than a turn.
+      stream.write(found("http://a.com/", { ID: "one", crawlID: `crawl ${turns}` }));
+      for (let turn = 0; turn < turns; turn++) await new Promise(setImmediate);
+      stream.end();
+      await new Promise((resolve, reject) => stream.on("end", resolve).on("error", reject));
+      expect(acks).toEqual(["one"]);
     }
   });
 

@@ -58,6 +58,7 @@ export async function listen(
     if (!String(headers["content-type"]).startsWith("application/grpc")) {
       stream.on("error", () => undefined);
       stream.respond({ ":status": 415 }, { endStream: true });
+      stream.resume();
       return;
     }
     const rpc = new RpcStream(stream, headers, messageBytesMax);
@@ -72,7 +73,10 @@ export async function listen(
   });
   const close = closerOf(server);
   await new Promise<void>((resolve, reject) => {
-    server.once("error", (cause) => reject(portFault(cause, host, port)));
+    server.on("error", (cause) => {
+      if (server.listening) calls.fault("listen", cause);
+      else reject(portFault(cause, host, port));
+    });
     server.listen(port, host, resolve);
   });
   return { port: (server.address() as AddressInfo).port, close };

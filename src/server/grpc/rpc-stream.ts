@@ -48,6 +48,8 @@ export class RpcStream {
   readonly #stopClock: (() => void) | undefined;
   #receiver: Receiver | undefined;
   #hasHeaders = false;
+  /** The receiver has messages, or works on them. */
+  #isBusy = false;
   /** All of the client's bytes have arrived. */
   #isEnded = false;
   #waiters: Array<() => void> = [];
@@ -75,6 +77,7 @@ export class RpcStream {
       frames.add(bytes);
       if (!frames.hasMessage) return;
       if (frames.size >= WAITING_BYTES_MAX) stream.pause();
+      this.#isBusy = true;
       try {
         receiver.onMessages();
       } catch (cause) {
@@ -83,7 +86,7 @@ export class RpcStream {
     });
     stream.on("end", () => {
       this.#isEnded = true;
-      if (!frames.hasMessage) this.#endReading();
+      if (!this.#isBusy) this.#endReading();
     });
   }
 
@@ -92,8 +95,9 @@ export class RpcStream {
     return this.isOpen && this.#frames.hasMessage ? this.#frames.take() : undefined;
   }
 
-  /** There was no message any more: the client may send the next ones. */
+  /** There was no message any more, and the last ones are answered: the client may send the next ones. */
   allTaken(): void {
+    this.#isBusy = false;
     if (this.#isEnded) this.#endReading();
     else if (this.#stream.isPaused()) this.#stream.resume();
   }

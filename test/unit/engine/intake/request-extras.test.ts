@@ -13,12 +13,15 @@ function read(extras: Extras): Extras | undefined {
   return readTexts(memory, 2, packed.length);
 }
 
-describe("texts are read where they stand", () => {
+describe("texts and a number are read where they stand", () => {
   const short: Extras[] = [
     { k: "abcdefghijklmno", d: "" },
     { d: "data", k: "key" },
     { d: "x".repeat(31) },
     { k: "" },
+    { d: 1_800_000_000 },
+    { d: 0x1_0000, k: "key" },
+    { k: "key", d: 0xffff_ffff },
   ];
   test.each(short)("as unpackExtras does: %o", (extras) => {
     expect(read(extras)).toEqual(unpackExtras(packExtras(extras)));
@@ -30,6 +33,8 @@ describe("texts are read where they stand", () => {
     { k: "\u{1f600}", d: "" },
     { d: "\ud800" },
     { d: 1 },
+    { d: 0x1_0000_0000 },
+    { d: -1_800_000_000 },
     { d: ["a"] },
     { k: "key", m: "POST" },
     { h: { accept: "*/*" } },
