@@ -15,9 +15,9 @@ const NOW = 1e12;
 const ENDS = ["done", "release", "fail", "kept"] as const;
 type End = (typeof ENDS)[number];
 
-async function open(count: number): Promise<Frontier> {
+async function open(count: number, clock = createVirtualClock(NOW)): Promise<Frontier> {
   const frontier = await openFrontier({
-    clock: createVirtualClock(NOW),
+    clock,
     leaseMs: 10_000,
     defaults: { politeness: { perHost: 99, delayMs: 100 } },
   });
@@ -48,6 +48,7 @@ function seenOf(frontier: Frontier): unknown {
 }
 
 const anyStep = fc.oneof(
+  { weight: 2, arbitrary: fc.record({ advance: fc.integer({ min: 1, max: 150 }) }) },
   { weight: 3, arbitrary: fc.record({ poll: fc.integer({ min: 1, max: 9 }) }) },
   { weight: 4, arbitrary: fc.record({ end: fc.constantFrom(...ENDS), at: fc.nat(40) }) },
 );
@@ -56,11 +57,13 @@ describe("HeldLeases", () => {
   it("end leases as those that were handed out do, and give their data", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyStep, { maxLength: 60 }), async (steps) => {
-        const [frontier, twin] = [await open(60), await open(60)];
+        const clocks = [createVirtualClock(NOW), createVirtualClock(NOW)] as const;
+        const [frontier, twin] = [await open(60, clocks[0]), await open(60, clocks[1])];
         const held = new HeldLeases();
         const objects = new Map<string, Lease>();
         for (const step of steps) {
-          if ("poll" in step) {
+          if ("advance" in step) for (const clock of clocks) clock.advance(step.advance);
+          else if ("poll" in step) {
             for (const lease of frontier.pollMany(step.poll)) {
               held.set(lease.url, lease, lease.url.endsWith("7"));
             }
@@ -81,6 +84,7 @@ describe("HeldLeases", () => {
             objects.delete(name);
           }
           expect([...held.names()].sort()).toEqual([...objects.keys()].sort());
+          expect(frontier.peek(9)).toEqual(twin.peek(9));
         }
         expect(seenOf(frontier)).toEqual(seenOf(twin));
         await Promise.all([frontier.close(), twin.close()]);
