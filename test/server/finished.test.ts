@@ -54,6 +54,33 @@ describe.each(STORES)("URLs that are finished, in %s", (store) => {
     await expectFinished(connect((await serving(options)).port));
   });
 
+  it("are finished so too where they were never handed out", async (context) => {
+    const clock = createVirtualClock(1_800_000_000_000);
+    const client = connect(
+      (await serving({ clock, ...(await storeOptions(store, context)) })).port,
+    );
+    await client.put(...NAMES.map((name) => found(urlOf(name), CASES[name][0])));
+    const ends = NAMES.map((name) => known(urlOf(name), 0, CASES[name][1]));
+    expect(await client.put(...ends)).toEqual(NAMES.map(() => "OK"));
+    expect(await client.get({ crawlID: CRAWL })).toEqual([]);
+    await expectFinished(client);
+  });
+
+  it("go with their queue while they are held, and with no other queue of their host", async (context) => {
+    const client = connect((await serving(await storeOptions(store, context))).port);
+    const asked = { crawlID: CRAWL, max_queues: 2, delay_requestable: 600 };
+    await client.put(found(urlOf("one"), bare), found(urlOf("two"), { crawlID: CRAWL }));
+    expect((await client.get(asked)).sort()).toEqual([urlOf("one"), urlOf("two")]);
+    for (const [key, left] of [
+      ["a.com", 1],
+      ["queue", 0],
+    ] as const) {
+      const { value } = await client.call("DeleteQueue", { crawlID: CRAWL, key });
+      const { size, inProcess } = await client.stats(CRAWL);
+      expect([key, Number(value), size, inProcess]).toEqual([key, 1, left, left]);
+    }
+  });
+
   it("may be fetched again at a date, limited and purged", async (context) => {
     const clock = createVirtualClock(1_800_000_000_000);
     const server = await serving({ clock, ...(await storeOptions(store, context)) });
