@@ -6,7 +6,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { type FrontierError, openFrontier } from "../../src/index.ts";
+import { createVirtualClock, type FrontierError, openFrontier } from "../../src/index.ts";
 
 const URLS = 20_000;
 const options = { seen: { mode: "tiered", memoryBytes: 60_000 } } as const;
@@ -56,12 +56,15 @@ it("opens, names the file, and refuses only what needs the damaged block", async
 });
 
 async function crawl(): Promise<void> {
-  const frontier = await openFrontier({ directory, ...options });
+  const clock = createVirtualClock();
+  const frontier = await openFrontier({ directory, ...options, clock });
   for (let from = 0; from < URLS; from += 1000) {
     expect(frontier.pushMany(all.slice(from, from + 1000)).accepted).toBe(1000);
     for (const lease of frontier.pollMany(1000)) lease.done();
     await frontier.flush();
+    clock.advance(1);
   }
+  for (let step = 0; step < 1000; step++) clock.advance(1); // passes and merges under way end
   await frontier.snapshot(); // what went to the tier is there alone
   await frontier.close();
 }
