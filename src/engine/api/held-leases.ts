@@ -10,8 +10,8 @@
  *        5   readyAtBefore
  *        6   readyAtSet
  *
- * A lease as an object is some five hundred bytes in eight pieces, which every collection of garbage moves twice: beside those a name and
- * seven numbers cost nothing. What else a lease has is read from its record again, which nobody changes while it is out.
+ * A lease as an object takes some five hundred bytes in eight pieces, and the garbage collector moves each of them twice. So a lease is kept
+ * as a name and seven numbers. The rest is read from its record, which does not change while the lease is out.
  */
 import { LeaseService } from "../leases/lease-service.ts";
 import { RecordLease } from "../leases/record-lease.ts";

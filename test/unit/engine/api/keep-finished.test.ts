@@ -66,6 +66,22 @@ function seenOf(frontier: Frontier): unknown {
   return { counts: [pending, leased, done, failed], views, listed, pushed };
 }
 
+/** What a frontier leaves comes back from its journal after a crash, and from a snapshot. */
+async function expectBack(
+  make: (options: FrontierOptions) => Promise<Frontier>,
+  expected: unknown,
+): Promise<void> {
+  const [directory, copy] = [folder(), folder()];
+  const frontier = await make({ directory });
+  await frontier.flush();
+  const filter = (path: string): boolean => !/[\\/]lock[^\\/]*$/.test(path);
+  cpSync(directory, copy, { recursive: true, filter });
+  expect(seenOf(await open({ directory: copy }))).toEqual(expected);
+  await frontier.snapshot();
+  await frontier.close();
+  expect(seenOf(await open({ directory }))).toEqual(expected);
+}
+
 describe("finishKept", () => {
   it("leaves what `done` and `put` leave", async () => {
     const expected = seenOf(await ended(put));
@@ -75,15 +91,7 @@ describe("finishKept", () => {
 
   it("is read from the journal after a crash, and from a snapshot", async () => {
     const expected = seenOf(await ended(put));
-    const [directory, copy] = [folder(), folder()];
-    const frontier = await ended(kept, { directory });
-    await frontier.flush();
-    const filter = (path: string): boolean => !/[\\/]lock[^\\/]*$/.test(path);
-    cpSync(directory, copy, { recursive: true, filter });
-    expect(seenOf(await open({ directory: copy }))).toEqual(expected);
-    await frontier.snapshot();
-    await frontier.close();
-    expect(seenOf(await open({ directory }))).toEqual(expected);
+    await expectBack((options) => ended(kept, options), expected);
   });
 
   it("lets the URL be put, forgotten and pushed again", async () => {
@@ -141,15 +149,7 @@ describe("finishPending", () => {
     const expected = seenOf(await putPending(putAgain));
     expect(expected).toMatchObject({ counts: [0, 0, 2, 0], pushed: ["duplicate", "duplicate"] });
     expect(seenOf(await putPending(finish))).toEqual(expected);
-    const [directory, copy] = [folder(), folder()];
-    const frontier = await putPending(finish, { directory });
-    await frontier.flush();
-    const filter = (path: string): boolean => !/[\\/]lock[^\\/]*$/.test(path);
-    cpSync(directory, copy, { recursive: true, filter });
-    expect(seenOf(await open({ directory: copy }))).toEqual(expected);
-    await frontier.snapshot();
-    await frontier.close();
-    expect(seenOf(await open({ directory }))).toEqual(expected);
+    await expectBack((options) => putPending(finish, options), expected);
   });
 
   it("changes nothing where the URL is unknown, not pending, or has other data", async () => {
