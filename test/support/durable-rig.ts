@@ -69,7 +69,18 @@ export async function openRig(
   return { frontier, files, clock };
 }
 
-/** The settings of such a frontier. */
+/** The same, of which every snapshot is whole. */
+export async function openWholeRig(
+  files: Files,
+  clock: VirtualClock,
+  options: FrontierOptions = {},
+): Promise<DurableRig> {
+  const settings = rigSettings(files, clock, options, false);
+  const partialBytesLeast = Number.POSITIVE_INFINITY;
+  return { frontier: await LocalFrontier.open({ ...settings, partialBytesLeast }), files, clock };
+}
+
+/** The settings of such a frontier: where little has changed, its snapshots are partial, however small they are. */
 export function rigSettings(
   files: Files,
   clock: VirtualClock,
@@ -92,6 +103,7 @@ export function rigSettings(
     ...(isTight ? tightSpill() : {}),
     pageCountMax: 1024,
     snapshotRows: 3,
+    partialBytesLeast: 1,
   };
 }
 

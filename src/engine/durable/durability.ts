@@ -1,9 +1,9 @@
 /**
- * Durability: the side of a frontier that has a directory: when changes reach the disk, and when a snapshot is due.
+ * Durability: the side of a frontier that has a directory: when changes reach the disk.
  *
  *   call ── log ─▶ frames ── commit ─┬─ sync: write + fdatasync, then the call returns
  *                                    └─ everyMs: one timer while something is not durable ─▶ fdatasync beside the thread
- *   journal since the last snapshot > threshold ─▶ segment ends, snapshot beside the calls ─▶ older files go
+ *   end of a call ─▶ snapshot-schedule.ts: whether a snapshot is due
  *
  *   I1  In mode `sync` a call that changed something returns after its bytes are durable, or throws the disk's error.
  *   I2  While the disk refuses, pushes are answered `full`, whatever else would change something throws, and nothing
@@ -11,7 +11,7 @@
  *   I3  `flush` resolves when all changes before it are durable.
  */
 import { type Clock, scheduleAfter } from "../../base/clock.ts";
-import { FrontierError } from "../../base/errors.ts";
+import type { FrontierError } from "../../base/errors.ts";
 import type { Core } from "../../frontier/core.ts";
 import { logAllGroups } from "../../frontier/politeness/group-clocks.ts";
 import { addressOf } from "../../frontier/politeness/host-groups.ts";
@@ -19,7 +19,6 @@ import { hostsCarried } from "../../frontier/politeness/carry-host-clocks.ts";
 import { LOG_HOST_ALL } from "../../frontier/records/transition-log.ts";
 import { digestPaths, VISITED_NOTE } from "../../persistence/transfer/digest-file.ts";
 import { diskFault } from "../../persistence/files.ts";
-import { keepNewestGenerations } from "../../persistence/directory/retention.ts";
 import { isFailureNote } from "../../persistence/journal/failure-note.ts";
 import { Journal } from "../../persistence/journal/journal.ts";
 import { JournalLog } from "../../persistence/journal/journal-log.ts";
@@ -31,17 +30,15 @@ import {
   removeDiscarded,
   type Place,
 } from "../../persistence/directory/frontier-directory.ts";
-import { snapshotHead } from "../../persistence/snapshot/snapshot-head.ts";
 import {
   createSnapshotBuffers,
   type SnapshotBuffers,
 } from "../../persistence/snapshot/snapshot-buffers.ts";
-import { type SnapshotDone, writeSnapshot } from "../../persistence/snapshot/write-snapshot.ts";
 import { createFrameBuffer, type FrameBuffer } from "../../persistence/journal/frame-buffer.ts";
 import type { EventHub } from "../event-hub.ts";
 import { nextTurn } from "./next-turn.ts";
 import { NotedValues } from "./noted-values.ts";
-import { PACE_LEAD_BYTES, SnapshotPace } from "./snapshot-pace.ts";
+import { SnapshotSchedule, type SnapshotState } from "./snapshot-schedule.ts";
 import { storedCounters } from "./stored-counters.ts";
 import type { FailureNotes } from "../records/failure-notes.ts";
 import type { RecordArchive } from "../records/record-archive.ts";
@@ -52,10 +49,6 @@ import { removeVisitedBefore, writeVisited } from "./visited-digests.ts";
 
 /** A segment of this size ends, so that a recovery never reads a greater one whole into memory. */
 const SEGMENT_BYTES = 64 * 1024 * 1024;
-/** How often a snapshot asked for by hand begins again after something broke it. */
-const SNAPSHOT_TRIES = 8;
-/** One that was broken off is due again soon, and not at once: what breaks it may come often. */
-const BROKEN_PART = 0.25;
 
 interface DurabilityParts {
   readonly settings: Settings;
@@ -68,9 +61,12 @@ interface DurabilityParts {
   readonly names: Names | undefined;
   /** Serial of the segment to begin. */
   readonly serial: number;
-  /** Bytes of the newest snapshot, 0: none, and of the journal behind it. */
-  readonly snapshotBytes: number;
+  /** Serial and bytes of the newest whole snapshot, 0: none, and bytes of the journal behind it. */
+  readonly base: number;
+  readonly baseBytes: number;
   readonly journalBytes: number;
+  /** Something was wrong with the files. */
+  readonly isDamaged: boolean;
   /** The user's state. */
   readonly state: () => unknown;
   readonly notes: ReadonlyMap<string, Uint8Array>;
@@ -101,19 +97,7 @@ export class Durability {
   readonly #waiters: Waiter[] = [];
   #flushedAt: number | undefined;
   #faultTold: string | undefined;
-  #snapshotAt: number | undefined;
-  #snapshotBytes: number;
-  /** The journal's total when the last snapshot began; below 0: before this opening. */
-  #totalAtSnapshot: number;
-  /** How much of the bytes that make a snapshot due does. */
-  #duePart = 1;
-  /** Processes before this one did not live to write the snapshot under way: `close` waits for it. */
-  #isOwed = false;
-  /** The same by the clock that never goes back. */
-  #snapshotAtMs: number;
-  #isSnapshotBroken = false;
-  readonly #pace: SnapshotPace;
-  #snapshotting: Promise<SnapshotDone | undefined> | undefined;
+  readonly #snapshots: SnapshotSchedule;
   readonly #notes: NotedValues;
   #isClosed = false;
 
@@ -127,15 +111,23 @@ export class Durability {
       ...{ place, identity, serial, frames: this.#frames, onSynced },
       onSealed: parts.archive === undefined ? undefined : onSealed,
     });
-    // Few rows in a slice are for tests, whose calls are to run slices from the first byte on.
-    this.#pace = new SnapshotPace(parts.settings.snapshotRows === undefined ? PACE_LEAD_BYTES : 0);
     this.#core = parts.core;
     this.#room = createSnapshotBuffers(parts.core);
     this.#names = parts.names ?? createNames(parts.core);
     this.#notes = new NotedValues(parts.notes, parts.events);
-    this.#snapshotBytes = parts.snapshotBytes;
-    this.#totalAtSnapshot = -parts.journalBytes;
-    this.#snapshotAtMs = this.#clock.monotonic();
+    const { base, baseBytes, events, isDamaged, journalBytes, settings } = parts;
+    this.#snapshots = new SnapshotSchedule({
+      ...{ settings, events, place, identity, base, baseBytes, journalBytes, isDamaged },
+      journal: this.#journal,
+      state: () => this.#snapshotState(),
+      flush: () => this.flush(),
+      settle: async () => {
+        // The word that all was forgotten is replayed no more either.
+        this.#core.seen.tiered?.cold.settle();
+        // What was logged before this generation is replayed no more: the store has to have it.
+        await parts.archive?.drained();
+      },
+    });
     this.#log = this.#attach(this.#core, this.#names);
     parts.tiers.settle = () => this.#settle();
     this.#note("profile", identity.profile);
@@ -156,7 +148,7 @@ export class Durability {
   commit(nowMs: number): void {
     const log = this.#log;
     log.end();
-    const { durability, snapshots } = this.#parts.settings;
+    const { durability } = this.#parts.settings;
     if (durability === "sync") {
       if (!log.isUrgent) return;
       log.isUrgent = false;
@@ -170,12 +162,7 @@ export class Durability {
       log.end();
       this.#endSegment();
     } else if (this.#journal.heldBytes > 0) this.#arm();
-    const grown = this.#journal.total - this.#totalAtSnapshot;
-    this.#pace.keep(this.#journal.total);
-    const age = this.#clock.monotonic() - this.#snapshotAtMs;
-    const isOld = age >= snapshots.everyMs && grown > 0;
-    const due = this.#duePart * Math.max(snapshots.everyBytes, this.#snapshotBytes);
-    if (isOld || grown > due) this.#snapshotSoon();
+    this.#snapshots.atCommit();
   }
 
   /** Whether the disk refuses a call that will log about so many bytes (I2). */
@@ -217,15 +204,8 @@ export class Durability {
     });
   }
 
-  /** A snapshot now, or the one under way; done when it is durable. */
-  async snapshot(): Promise<SnapshotInfo> {
-    for (let tries = 0; tries < SNAPSHOT_TRIES; tries++) {
-      const done = await (this.#snapshotting ?? this.#begin());
-      if (done !== undefined) return { path: done.path, records: done.records, bytes: done.bytes };
-    }
-    const what = `interrupted ${SNAPSHOT_TRIES} times by forget, clear or setRules`;
-    const message = `snapshot: ${what} (expected: a quiet moment; call it again)`;
-    throw new FrontierError("STATE_INVALID", message);
+  snapshot(): Promise<SnapshotInfo> {
+    return this.#snapshots.take();
   }
 
   /** Writes an entry that is durable when this returns, or throws the disk's error: the entry alone is taken back then. */
@@ -271,7 +251,7 @@ export class Durability {
     this.#room = createSnapshotBuffers(core);
     this.#names = names;
     this.#log = log;
-    this.#isSnapshotBroken = true;
+    this.#snapshots.break();
     this.#notes.bytes.delete(VISITED_NOTE);
     this.#parts.archive?.onAllForgotten();
   }
@@ -280,21 +260,21 @@ export class Durability {
     return {
       flushedAt: this.#flushedAt,
       journalBytes: this.#journal.total + this.#journal.heldBytes - this.#journal.sealedBytes,
-      snapshotAt: this.#snapshotAt,
+      snapshotAt: this.#snapshots.takenAt,
     };
   }
 
   /** Everything durable, files and lock given back. Throws the disk's error, and stays open then. */
   async close(isDiscard: boolean): Promise<void> {
     if (this.#isClosed) return;
-    if (isDiscard || !this.#isOwed) this.#isSnapshotBroken = true;
-    await this.#snapshotting?.catch(() => undefined);
+    await this.#snapshots.stop(isDiscard);
     if (!isDiscard) {
       do await this.flush();
       while (!this.#journal.isSettled);
     }
     while (this.#journal.isBusy) await nextTurn();
     this.#isClosed = true;
+    this.#snapshots.close();
     this.#disarm();
     this.#core.log = undefined;
     if (isDiscard) this.#discard();
@@ -313,9 +293,7 @@ export class Durability {
       frames: this.#frames,
       listener: this.#parts.archive,
       onGroup: () => this.#relieve(log),
-      onBreak: () => {
-        this.#isSnapshotBroken = true;
-      },
+      onBreak: () => this.#snapshots.break(),
       onForgotten: () => void this.#notes.bytes.delete(VISITED_NOTE),
       onNote: (name, value) => void (isFailureNote(name) || this.#notes.bytes.set(name, value)),
       durably: core.seen.tiered === undefined ? undefined : (say) => this.#durably(log, say),
@@ -410,78 +388,12 @@ export class Durability {
     this.#notes.note(log, name, value);
   }
 
-  #snapshotSoon(): void {
-    if (this.#snapshotting !== undefined || this.#journal.fault !== undefined) return;
-    this.#isOwed = this.#totalAtSnapshot < 0;
-    this.#begin().catch((cause: unknown) => {
-      if (this.#isClosed) return;
-      this.#snapshotAtMs = this.#clock.monotonic(); // not again at once
-      this.#totalAtSnapshot = this.#journal.total;
-      this.#parts.events.fault({ kind: "disk", stage: "snapshot", cause });
-      this.#parts.events.flush();
-    });
-  }
-
-  #begin(): Promise<SnapshotDone | undefined> {
-    this.#snapshotting = this.#write().finally(() => {
-      this.#snapshotting = undefined;
-      this.#isOwed = false;
-    });
-    return this.#snapshotting;
-  }
-
-  async #write(): Promise<SnapshotDone | undefined> {
-    const { place, identity } = this.#parts;
-    const journal = this.#journal;
-    do {
-      await journal.prepare();
-      await this.flush();
-      if (journal.isSyncing) await nextTurn();
-    } while (!journal.rotate() && journal.fault === undefined);
-    if (journal.fault !== undefined) throw journal.fault;
-    journal.syncLater(); // the new segment gets its name soon, whatever the mode
-    this.#isSnapshotBroken = false;
-    this.#totalAtSnapshot = journal.total;
-    this.#snapshotAtMs = this.#clock.monotonic();
-    const core = this.#core;
-    const head = snapshotHead(core, {
-      ...{ serial: journal.serial, identity, savedAt: this.#clock.now() },
+  #snapshotState(): SnapshotState {
+    return {
+      ...{ core: this.#core, room: this.#room, names: this.#names },
       notes: new Map([...this.#notes.bytes, ...this.#parts.failures.stored()]),
       volatileLive: this.#log.volatileLive,
-    });
-    try {
-      const done = await writeSnapshot({
-        ...{ core, room: this.#room, names: this.#names, place, clock: this.#clock, head },
-        pause: nextTurn,
-        rows: this.#parts.settings.snapshotRows,
-        isOver: () => this.#isSnapshotBroken,
-        onSlices: (slices) => this.#pace.begin(slices, journal.total),
-        position: () => {
-          journal.write();
-          return { segment: journal.serial, offset: journal.size };
-        },
-        flush: async () => {
-          await this.flush();
-          // The word that all was forgotten is replayed no more either.
-          this.#core.seen.tiered?.cold.settle();
-          // What was logged before this generation is replayed no more: the store has to have it.
-          await this.#parts.archive?.drained();
-        },
-      });
-      this.#duePart = done === undefined ? BROKEN_PART : 1;
-      if (done === undefined) return undefined;
-      this.#snapshotAt = this.#clock.now();
-      this.#snapshotBytes = done.bytes;
-      await keepNewestGenerations(place, this.#parts.settings.snapshots.keep, nextTurn);
-      const { path, records, bytes } = done;
-      this.#parts.events.emit("snapshot", { path, records, bytes });
-      this.#parts.events.flush();
-      return done;
-    } catch (error) {
-      throw diskFault(error, place.directory);
-    } finally {
-      this.#pace.end();
-    }
+    };
   }
 
   /** Nothing stays: no generation, no segment. */

@@ -197,7 +197,9 @@ async function openLocked(
     identity: { secret, profile },
     names: found?.restoration.names,
     serial: (found?.serial ?? 0) + 1,
-    snapshotBytes: bytesOf(snapshotPath(place, found?.snapshot ?? 0), place),
+    base: found?.snapshot ?? 0,
+    baseBytes: bytesOf(snapshotPath(place, found?.snapshot ?? 0), place),
+    isDamaged: (found?.damage.length ?? 0) > 0,
     journalBytes: settings.readOnly ? 0 : journalBytes(place, found?.snapshot ?? 0, settings),
     notes: found?.restoration.notes ?? new Map(),
   });

@@ -90,6 +90,8 @@ export interface Settings {
   readonly secret?: Uint32Array;
   /** For tests: rows of a snapshot's chunk. */
   readonly snapshotRows?: number;
+  /** Smaller snapshots are never partial ones; undefined: the measured best. */
+  readonly partialBytesLeast?: number;
 }
 
 /** A lease without a result is handed out again after this: longer than any sane download. */

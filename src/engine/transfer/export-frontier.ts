@@ -114,6 +114,7 @@ export async function* exportFrontier(
     const clock = createVirtualClock(settings.clock.now());
     const frontier = await LocalFrontier.open({
       ...{ ...settings, clock, noted, files: place.files, keepsClocks: true },
+      partialBytesLeast: Number.POSITIVE_INFINITY, // its snapshot is read
     });
     const core = coreOf(frontier);
     const digests = frontier.visited?.digests ?? new Uint8Array(0);

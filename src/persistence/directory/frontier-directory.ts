@@ -62,10 +62,16 @@ export function snapshotPath(place: Place, serial: number): string {
   return join(place.directory, `snapshot-${padded(serial)}.msgpack`);
 }
 
+export function partialPath(place: Place, serial: number): string {
+  return join(place.directory, `snapshot-${padded(serial)}.partial.msgpack`);
+}
+
 export interface DirectoryFiles {
   /** Ascending. */
   readonly segments: readonly number[];
+  /** Whole ones. */
   readonly snapshots: readonly number[];
+  readonly partials: readonly number[];
   readonly unfinished: readonly string[];
 }
 
@@ -75,6 +81,7 @@ export function listDirectory(place: Place): DirectoryFiles {
   return {
     segments: serials(names, /^journal-(\d+)\.log$/),
     snapshots: serials(names, /^snapshot-(\d+)\.msgpack$/),
+    partials: serials(names, /^snapshot-(\d+)\.partial\.msgpack$/),
     unfinished: names.filter((name) => /^(journal|snapshot)-.*\.tmp$/.test(name)),
   };
 }
@@ -91,7 +98,8 @@ export function removeDiscarded(place: Place): void {
   const { files, directory } = place;
   const mark = join(directory, DISCARDED);
   if (!files.exists(mark)) return;
-  const { segments, snapshots } = listDirectory(place);
+  const { partials, segments, snapshots } = listDirectory(place);
+  for (const serial of partials) files.remove(partialPath(place, serial));
   for (const serial of snapshots) files.remove(snapshotPath(place, serial));
   for (const serial of segments) files.remove(segmentPath(place, serial));
   files.syncDirectory(directory);

@@ -1,5 +1,11 @@
 /** Retention: removes generations beyond those to keep, and the segments that only they need. */
-import { listDirectory, type Place, segmentPath, snapshotPath } from "./frontier-directory.ts";
+import {
+  listDirectory,
+  partialPath,
+  type Place,
+  segmentPath,
+  snapshotPath,
+} from "./frontier-directory.ts";
 
 export async function keepNewestGenerations(
   place: Place,
@@ -18,4 +24,10 @@ export async function keepNewestGenerations(
     place.files.remove(path);
     await pause(); // many small removals block the thread as long as one large one
   }
+}
+
+/** Removes partial snapshots before a snapshot of either kind: the journal behind their base is what counts. */
+export function removePartialsBefore(place: Place, serial: number): void {
+  for (const before of listDirectory(place).partials)
+    if (before < serial) place.files.remove(partialPath(place, before));
 }

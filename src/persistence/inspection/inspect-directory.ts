@@ -21,11 +21,13 @@ import { DIGEST_BYTES, digestPaths, readDigests } from "../transfer/digest-file.
 import {
   damaged,
   listDirectory,
+  partialPath,
   type Place,
   segmentPath,
   snapshotPath,
 } from "../directory/frontier-directory.ts";
 import { SegmentReader } from "../journal/segment-reader.ts";
+import { readPartial } from "../snapshot/partial-snapshot.ts";
 import { SnapshotReader } from "../snapshot/section-reader.ts";
 
 /** The result of checking one file. */
@@ -51,7 +53,7 @@ export async function* inspectPlace(
   place: Place,
   pause: () => Promise<void>,
 ): AsyncGenerator<FileCheck> {
-  const { segments, snapshots } = listDirectory(place);
+  const { partials, segments, snapshots } = listDirectory(place);
   let secret: Uint32Array | undefined;
   for (const serial of snapshots) {
     const path = snapshotPath(place, serial);
@@ -59,6 +61,14 @@ export async function* inspectPlace(
       return readSections(place, serial, note, pause, (bytes) => {
         secret = new Uint32Array(bytes.slice().buffer);
       });
+    });
+  }
+  for (const serial of partials) {
+    const path = partialPath(place, serial);
+    yield await checked(place, { path, kind: "snapshot" }, (note) => {
+      readPartial(place, serial);
+      note.parts = 1;
+      return "whole";
     });
   }
   for (const serial of segments) {

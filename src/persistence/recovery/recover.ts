@@ -14,6 +14,7 @@
  *       cut off. Where later bytes show that it had been durable, and in any other segment, it is damage: reported by name and
  *       set aside. What came before it is used.
  *   R3  Nothing that could not be read is removed.
+ *   R5  A partial snapshot adds nothing. Where the journal before it does not add up to its totals, that is reported, and all counts.
  *   R4  A whole frame with an impossible value (check-fields.ts), or that names what does not exist, does not count at all: the files
  *       are read again up to that frame, and the journal ends there as with a wrong checksum.
  */
@@ -27,6 +28,7 @@ import {
   type DirectoryFiles,
   listDirectory,
   otherProfile,
+  partialPath,
   removeDiscarded,
   contentOf,
   type Place,
@@ -41,7 +43,8 @@ import { spillDuringRecovery } from "./recovery-spill.ts";
 import type { SegmentHead } from "../journal/segment-format.ts";
 import { SegmentReader } from "../journal/segment-reader.ts";
 import { loadSnapshot, readSnapshotHead } from "./load-snapshot.ts";
-import type { SnapshotEnd } from "../snapshot/snapshot-format.ts";
+import type { PartialSection, SnapshotEnd } from "../snapshot/snapshot-format.ts";
+import { readPartial, totalsFault } from "../snapshot/partial-snapshot.ts";
 import { STANDALONE_SERIAL } from "../snapshot/standalone-snapshot.ts";
 import { join } from "node:path";
 
@@ -136,12 +139,13 @@ async function recoverUpTo(
   const { place } = options;
   const damage: FrontierError[] = [];
   const toRepair: DamageFound = { snapshots: [], segment: undefined };
+  const partial = newestPartial(place, found, { damage, toRepair });
   for (const serial of [...found.snapshots].reverse()) {
-    const run = new Run(options, found, { damage, toRepair, believed });
+    const run = new Run(options, found, { damage, toRepair, believed, partial });
     if (!(await run.load(serial))) continue;
     return run.finish(serial);
   }
-  const run = new Run(options, found, { damage, toRepair, believed });
+  const run = new Run(options, found, { damage, toRepair, believed, partial });
   if (found.segments[0] !== 1) {
     throw damage[0] ?? damaged(segmentPath(place, 1), 0, "the journal's beginning is missing");
   }
@@ -149,10 +153,29 @@ async function recoverUpTo(
   return run.finish(0);
 }
 
+/** The partial snapshot to compare with; undefined: none, or it is damaged. */
+function newestPartial(
+  place: Place,
+  { partials }: DirectoryFiles,
+  { damage, toRepair }: Pick<Attempt, "damage" | "toRepair">,
+): PartialSection | undefined {
+  const serial = partials.at(-1);
+  if (serial === undefined) return undefined;
+  try {
+    return readPartial(place, serial);
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    damage.push(error);
+    toRepair.snapshots.push(partialPath(place, serial));
+    return undefined;
+  }
+}
+
 interface Attempt {
   readonly damage: FrontierError[];
   readonly toRepair: DamageFound;
   readonly believed: Disbelief | undefined;
+  readonly partial: PartialSection | undefined;
 }
 
 /** One attempt: a core, and what is read into it. */
@@ -162,6 +185,7 @@ class Run {
   readonly #damage: FrontierError[];
   readonly #toRepair: DamageFound;
   readonly #believed: Disbelief | undefined;
+  readonly #partial: PartialSection | undefined;
   #restoration: Restoration | undefined;
   #replay: Replay | undefined;
   #secret: Uint32Array = new Uint32Array(4);
@@ -171,13 +195,14 @@ class Run {
   constructor(
     options: RecoveryOptions,
     found: DirectoryFiles,
-    { damage, toRepair, believed }: Attempt,
+    { damage, toRepair, believed, partial }: Attempt,
   ) {
     this.#options = options;
     this.#found = found;
     this.#damage = damage;
     this.#toRepair = toRepair;
     this.#believed = believed;
+    this.#partial = partial;
   }
 
   /** Loads a snapshot; returns false when it is damaged (R1). */
@@ -203,7 +228,7 @@ class Run {
     } catch (error) {
       if (!isDamage(error)) throw error;
       this.#damage.push(error);
-      this.#toRepair.snapshots.push(serial);
+      this.#toRepair.snapshots.push(snapshotPath(place, serial));
       return false;
     }
   }
@@ -228,11 +253,14 @@ class Run {
     let last = Math.max(snapshot, this.#found.segments.at(-1) ?? 0);
     for (let serial = first; serial <= last; serial++) {
       const isLast = serial === last;
+      if (serial === this.#partial?.serial) this.#compare(this.#partial);
       if (await this.#segment(serial, isLast)) continue;
       // The next segment takes the number of a segment of which nothing is left, so that there is no gap before it.
       const isGone = (this.#toRepair.segment?.size ?? 0) === 0;
       last = isGone ? serial - 1 : serial;
     }
+    // Its serial would be another segment's one day.
+    if (this.#partial !== undefined && this.#partial.serial > last) this.#setAside(this.#partial);
     const restoration = this.#restoration as Restoration;
     const replay = this.#replay as Replay;
     this.#checkNotes(restoration);
@@ -246,6 +274,19 @@ class Run {
       ...{ restoration, secret: this.#secret, serial: last, snapshot },
       ...{ entries: replay.entries, damage: this.#damage, lost: restoration.volatileLive },
     };
+  }
+
+  /** R5 */
+  #compare(partial: PartialSection): void {
+    const { core } = this.#restoration as Restoration;
+    const fault = totalsFault(partial, core);
+    if (fault === undefined) return;
+    this.#damage.push(damaged(partialPath(this.#options.place, partial.serial), 0, fault));
+    this.#setAside(partial);
+  }
+
+  #setAside({ serial }: PartialSection): void {
+    this.#toRepair.snapshots.push(partialPath(this.#options.place, serial));
   }
 
   /** A snapshot's notes are believed or not with all of it (R1). */

@@ -11,11 +11,11 @@
  * Crash: at every step the next recovery finds the same whole part and the same end of it: no segment after a gap is ever read.
  */
 import { copyFile } from "../files.ts";
-import { type Place, segmentPath, snapshotPath } from "../directory/frontier-directory.ts";
+import { type Place, segmentPath } from "../directory/frontier-directory.ts";
 
 export interface DamageFound {
-  /** Snapshots that do not count. */
-  readonly snapshots: number[];
+  /** Files of snapshots that do not count. */
+  readonly snapshots: string[];
   /** The segment in which the journal ends. */
   segment: DamagedSegment | undefined;
 }
@@ -32,7 +32,7 @@ interface DamagedSegment {
 
 export function repairDirectory(place: Place, { segment, snapshots }: DamageFound): void {
   if (segment !== undefined) repairSegment(place, segment);
-  for (const serial of snapshots) setAside(place, snapshotPath(place, serial));
+  for (const path of snapshots) setAside(place, path);
 }
 
 function repairSegment(place: Place, { serial, later, size, isTorn }: DamagedSegment): void {

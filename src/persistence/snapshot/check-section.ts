@@ -74,6 +74,12 @@ function faultOf(section: Section, size: number): string | undefined {
       return recordsFault(section);
     case "block":
       return blockFault(section);
+    case "partial": {
+      const { serial, base, profile, savedAt, totals } = section;
+      if (![serial, base].every(isCount) || base >= serial) return "serial";
+      if (typeof profile !== "string" || !isNumber(savedAt)) return "profile";
+      return areNumbers(totals) ? undefined : "totals";
+    }
     case "journal":
       return isBytes(section.entries) && section.entries.length % 4 === 0 ? undefined : "entries";
     case "end": {

@@ -15,6 +15,7 @@
  *   F4  A failed sync counts, whatever later ones report: what it could not write may be lost.
  */
 import { type Files, later, writeAll, writeAllLater } from "../files.ts";
+import type { Place } from "../directory/frontier-directory.ts";
 import { addBytes, addSection, type SectionBuffer } from "./section-buffer.ts";
 import { preamble, type Section } from "./snapshot-format.ts";
 import { giveBuffer, takeBuffer, WRITE_BYTES } from "./snapshot-buffers.ts";
@@ -168,5 +169,36 @@ export class SnapshotFile {
       if (error !== undefined) this.#fault ??= { error };
       this.#wake?.();
     });
+  }
+}
+
+/** Gives a whole file its name, durable when this resolves. Rejects with the disk's error: then the file is gone, or has its name. */
+export async function nameSnapshot({ files, directory }: Place, path: string): Promise<void> {
+  const unfinished = `${path}.tmp`;
+  try {
+    files.rename(unfinished, path);
+  } catch (error) {
+    removeUnfinished(files, unfinished);
+    throw error;
+  }
+  await later((done) => files.syncDirectoryLater(directory, done));
+}
+
+/** Ends a file that failed, and removes it. */
+export async function discardSnapshot(
+  files: Files,
+  file: SnapshotFile,
+  path: string,
+): Promise<void> {
+  await file.close().catch(() => undefined); // what failed first is reported
+  removeUnfinished(files, path);
+}
+
+/** One that stays is removed by the next start. */
+function removeUnfinished(files: Files, path: string): void {
+  try {
+    files.remove(path);
+  } catch {
+    // What failed first is reported.
   }
 }

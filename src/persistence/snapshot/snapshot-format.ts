@@ -4,6 +4,7 @@
  *   preamble  "ORSN", version u32, serial u32, zero u32
  *   section   length u32, crc32 u32 (seeded by serial and place), msgpack
  *   sections  head, hosts …, groups …, epoch …, bloom, bits …, seen …, records …, block …, end; journal … anywhere
+ *             or of a partial snapshot: partial
  *
  *   I1  A file whose last section is not `end` was never finished, and does not count.
  */
@@ -159,8 +160,21 @@ interface JournalChunk {
   readonly entries: Uint8Array;
 }
 
+/** The one section of a partial snapshot (partial-snapshot.ts). */
+export interface PartialSection {
+  readonly t: "partial";
+  readonly serial: number;
+  /** Serial of the whole snapshot that it continues. */
+  readonly base: number;
+  readonly profile: string;
+  readonly savedAt: number;
+  /** What the base and the journal behind it add up to at the first byte of segment `serial`. */
+  readonly totals: Record<string, number>;
+}
+
 export type Section =
   | JournalChunk
+  | PartialSection
   | SnapshotHead
   | HostChunk
   | GroupChunk

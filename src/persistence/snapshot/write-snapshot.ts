@@ -59,7 +59,6 @@ import {
   walkNext,
   walkValue,
 } from "../../structures/table/table-walk.ts";
-import { later } from "../files.ts";
 import type { Names } from "../journal/nameless-records.ts";
 import { type Place, snapshotPath } from "../directory/frontier-directory.ts";
 import {
@@ -72,7 +71,7 @@ import {
   takeHosts,
   addLoneHost,
 } from "./snapshot-columns.ts";
-import { SnapshotFile } from "./snapshot-file.ts";
+import { discardSnapshot, nameSnapshot, SnapshotFile } from "./snapshot-file.ts";
 import type { RecordChunk, Section, SeenChunk, SnapshotHead } from "./snapshot-format.ts";
 import { clearBuffers, type SnapshotBuffers } from "./snapshot-buffers.ts";
 import { addRecords, addSlice, closeRows, endRows, openRows, type Rows } from "./snapshot-rows.ts";
@@ -163,11 +162,10 @@ export async function writeSnapshot(source: SnapshotSource): Promise<SnapshotDon
     }
   } catch (error) {
     out.stop();
-    await discard(source, file, `${path}.tmp`);
+    await discardSnapshot(files, file, `${path}.tmp`);
     throw error;
   }
-  files.rename(`${path}.tmp`, path);
-  await later((done) => files.syncDirectoryLater(source.place.directory, done));
+  await nameSnapshot(source.place, path);
   return { path, records: out.records, bytes: file.offset, longestMs: out.longestMs };
 }
 
@@ -484,13 +482,4 @@ function eachOf(visit: (value: number) => void): (w: TableWalk, from: number, en
       if (value !== 0) visit(value);
     }
   };
-}
-
-async function discard({ place }: SnapshotSource, file: SnapshotFile, path: string): Promise<void> {
-  try {
-    await file.close();
-    place.files.remove(path);
-  } catch {
-    // The file left has no snapshot's name; the next start removes it.
-  }
 }

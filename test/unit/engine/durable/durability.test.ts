@@ -6,6 +6,7 @@ import {
   killedFiles,
   knownOf,
   openRig,
+  openWholeRig,
   turn,
   type VirtualClock,
   withoutLock,
@@ -64,7 +65,7 @@ describe("a frontier with a directory", () => {
     const files = createMemoryFiles();
     const clock = createVirtualClock(0);
     const options = { snapshots: { keep: 1 } };
-    const rig = await openRig(files, clock, options);
+    const rig = await openWholeRig(files, clock, options);
     const seeds = ["http://many.test/[1-1200]"];
     rig.frontier.setRules([
       { id: "many", seeds, match: { hosts: ["many.test"] } },
@@ -73,7 +74,7 @@ describe("a frontier with a directory", () => {
     await rig.frontier.snapshot(); // its seeds are still on their way
     await rig.frontier.snapshot();
     expect(files.names().filter((name) => /journal/.test(name))).toHaveLength(1);
-    const again = await openRig(killedFiles(files), clock, options);
+    const again = await openWholeRig(killedFiles(files), clock, options);
     clock.advance(10_000);
     for (let left = 4; left > 0; left--) await turn();
     expect(Object.keys(again.frontier.report().rules)).toEqual(["many", "other"]);
@@ -83,7 +84,7 @@ describe("a frontier with a directory", () => {
     await again.frontier.snapshot();
     again.frontier.remove({ rule: "many" });
     await again.frontier.snapshot();
-    const third = await openRig(killedFiles(again.files as MemoryFiles), clock, options);
+    const third = await openWholeRig(killedFiles(again.files as MemoryFiles), clock, options);
     clock.advance(10_000);
     for (let left = 4; left > 0; left--) await turn();
     expect(third.frontier.report()).toMatchObject({ pending: 1 }); // not seeded again
@@ -262,7 +263,7 @@ describe("a frontier with a directory", () => {
 
   it("keeps as many generations as it is told, and the segments of the oldest", async () => {
     const files = createMemoryFiles();
-    const rig = await openRig(files, createVirtualClock(0), { snapshots: { keep: 2 } });
+    const rig = await openWholeRig(files, createVirtualClock(0), { snapshots: { keep: 2 } });
     for (let round = 0; round < 5; round++) {
       rig.frontier.push(`https://a.example/${round}`);
       await rig.frontier.snapshot();
