@@ -251,7 +251,7 @@ export class Durability {
     this.#room = createSnapshotBuffers(core);
     this.#names = names;
     this.#log = log;
-    this.#snapshots.break();
+    this.#snapshots.outdate();
     this.#notes.bytes.delete(VISITED_NOTE);
     this.#parts.archive?.onAllForgotten();
   }
@@ -294,7 +294,10 @@ export class Durability {
       listener: this.#parts.archive,
       onGroup: () => this.#relieve(log),
       onBreak: () => this.#snapshots.break(),
-      onForgotten: () => void this.#notes.bytes.delete(VISITED_NOTE),
+      onForgotten: () => {
+        this.#notes.bytes.delete(VISITED_NOTE);
+        this.#snapshots.outdate();
+      },
       onNote: (name, value) => void (isFailureNote(name) || this.#notes.bytes.set(name, value)),
       durably: core.seen.tiered === undefined ? undefined : (say) => this.#durably(log, say),
     });

@@ -89,7 +89,7 @@ export class SnapshotSchedule {
   /** Processes before this one did not live to write the snapshot under way: `close` waits for it. */
   #isOwed = false;
   #isBroken = false;
-  /** What names mean has changed since the last whole one, or its files had a fault. */
+  /** Most of the last whole one is no longer true, or the files had a fault. */
   #needsWhole: boolean;
   #writing: Promise<SnapshotInfo | undefined> | undefined;
   #isClosed = false;
@@ -106,8 +106,13 @@ export class SnapshotSchedule {
     this.#lastAtMs = this.#clock.monotonic();
   }
 
-  /** Forget, clear or new rules: a snapshot under way cannot be finished, and the next one is whole. */
+  /** Forget, clear or new rules: a snapshot under way cannot be finished. */
   break(): void {
+    this.#isBroken = true;
+  }
+
+  /** Forget or clear: most of the last whole one is no longer true, and the next one is whole. */
+  outdate(): void {
     this.#isBroken = true;
     this.#needsWhole = true;
   }
