@@ -19,7 +19,7 @@ import { checkLife, type Life, lifeOf } from "../support/tier-lives.ts";
 const CHILD = fileURLToPath(new URL("points-child.mjs", import.meta.url));
 const OPTIONS = { keepOpen: true, memoryBytes: 60_000, seen: { memoryBytes: 60_000 } };
 /** Kills at CI size; STRESS_SECONDS adds seconds of more. */
-const KILLS = 130;
+const KILLS = 150;
 const TIMEOUT_MS = stressTimeoutMs(1_200_000);
 /** Lives per directory: the later ones begin with the files of earlier kills. */
 const LIVES = 10;
@@ -31,6 +31,7 @@ const MISSES_MAX = 4;
 const STEPS: Readonly<Record<string, readonly string[]>> = {
   journal: ["open", "write", "sync", "rename", "remove", "truncate"],
   snapshot: ["open", "write", "sync", "rename", "remove"],
+  partial: ["open", "write", "sync", "rename", "remove"],
   cold: ["open", "write", "sync", "rename", "remove"],
   manifest: ["open", "write", "sync", "rename"],
   spill: ["open", "write", "remove"],

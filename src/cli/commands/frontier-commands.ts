@@ -125,7 +125,7 @@ function lineOf({ state, path, bytes, parts, offset }: FileCheck): string {
 
 export async function compactCommand(args: Parsed, io: Io): Promise<number> {
   await using frontier = await openChosen(await chosenFrontierOf(args, "compact"));
-  const { path, records, bytes } = await frontier.snapshot();
+  const { path, records, bytes } = await frontier.snapshot({ whole: true });
   const words = `${path}: ${whole(records)} records, ${whole(bytes)} bytes\n`;
   io.out(args.has("json") ? `${JSON.stringify({ path, records, bytes })}\n` : words);
   return EXIT_OK;

@@ -16,7 +16,7 @@ import {
   type Verdict,
   verdictOf,
 } from "../../frontier/admission/verdicts.ts";
-import { readScan, readSnapshotPath } from "../queries/record-filter.ts";
+import { readScan, readSnapshot } from "../queries/record-filter.ts";
 import { LeaseService } from "../leases/lease-service.ts";
 import { openFromFile, snapshotToFile } from "../durable/memory-snapshot.ts";
 import { checkEvent, EventHub } from "../event-hub.ts";
@@ -403,11 +403,11 @@ export class LocalFrontier implements Frontier {
     return this.#isDefault(core) ? undefined : plainCopy(givenRules(core.specs));
   }
 
-  async snapshot(options: { path?: string } = {}): Promise<SnapshotInfo> {
-    const { path } = readSnapshotPath(options);
+  async snapshot(options: { path?: string; whole?: boolean } = {}): Promise<SnapshotInfo> {
+    const { path, whole = false } = readSnapshot(options);
     this.#lifecycle.need();
     const { durable } = this.#lifecycle;
-    if (durable !== undefined && path === undefined) return durable.snapshot();
+    if (durable !== undefined && path === undefined) return durable.snapshot(whole);
     if (durable !== undefined || path === undefined) {
       const expected = "a path; none for a frontier with a directory";
       throw misuse("ARGUMENT_INVALID", "options.path", path, expected);

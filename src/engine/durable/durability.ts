@@ -18,7 +18,6 @@ import { addressOf } from "../../frontier/politeness/host-groups.ts";
 import { hostsCarried } from "../../frontier/politeness/carry-host-clocks.ts";
 import { LOG_HOST_ALL } from "../../frontier/records/transition-log.ts";
 import { digestPaths, VISITED_NOTE } from "../../persistence/transfer/digest-file.ts";
-import { diskFault } from "../../persistence/files.ts";
 import { isFailureNote } from "../../persistence/journal/failure-note.ts";
 import { Journal } from "../../persistence/journal/journal.ts";
 import { JournalLog } from "../../persistence/journal/journal-log.ts";
@@ -204,8 +203,8 @@ export class Durability {
     });
   }
 
-  snapshot(): Promise<SnapshotInfo> {
-    return this.#snapshots.take();
+  snapshot(isWhole: boolean): Promise<SnapshotInfo> {
+    return this.#snapshots.take(isWhole);
   }
 
   /** Writes an entry that is durable when this returns, or throws the disk's error: the entry alone is taken back then. */

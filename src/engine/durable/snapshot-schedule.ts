@@ -70,6 +70,11 @@ interface ScheduleParts {
   readonly settle: () => Promise<void>;
 }
 
+interface Done {
+  readonly info: SnapshotInfo;
+  readonly isWhole: boolean;
+}
+
 export class SnapshotSchedule {
   /** The time at which the last one was finished. */
   takenAt: number | undefined;
@@ -91,7 +96,7 @@ export class SnapshotSchedule {
   #isBroken = false;
   /** Most of the last whole one is no longer true, or the files had a fault. */
   #needsWhole: boolean;
-  #writing: Promise<SnapshotInfo | undefined> | undefined;
+  #writing: Promise<Done | undefined> | undefined;
   #isClosed = false;
 
   constructor(parts: ScheduleParts) {
@@ -128,11 +133,12 @@ export class SnapshotSchedule {
     if (isOld || isLong) this.#soon();
   }
 
-  /** A snapshot now, or the one under way; done when it is durable. */
-  async take(): Promise<SnapshotInfo> {
+  /** A snapshot now, or the one under way; done when it is durable. `isWhole`: a partial one does not do. */
+  async take(isWhole: boolean): Promise<SnapshotInfo> {
     for (let tries = 0; tries < TRIES; tries++) {
+      if (isWhole) this.#needsWhole = true;
       const done = await (this.#writing ?? this.#begin());
-      if (done !== undefined) return done;
+      if (done !== undefined && (!isWhole || done.isWhole)) return done.info;
     }
     const what = `interrupted ${TRIES} times by forget, clear or setRules`;
     const message = `snapshot: ${what} (expected: a quiet moment; call it again)`;
@@ -164,7 +170,7 @@ export class SnapshotSchedule {
     });
   }
 
-  #begin(): Promise<SnapshotInfo | undefined> {
+  #begin(): Promise<Done | undefined> {
     this.#writing = this.#write()
       .then((done) => this.#done(done))
       .catch((error: unknown) => {
@@ -178,8 +184,18 @@ export class SnapshotSchedule {
     return this.#writing;
   }
 
-  async #write(): Promise<SnapshotInfo | undefined> {
-    await this.#rotate();
+  /** From the turn of the journal to the head, or the totals, nothing is awaited: a call in between would count twice, or not at all (I1). */
+  async #write(): Promise<Done | undefined> {
+    const { flush, journal } = this.#parts;
+    do {
+      await journal.prepare();
+      await flush();
+      if (journal.isSyncing) await nextTurn();
+    } while (!journal.rotate() && journal.fault === undefined);
+    if (journal.fault !== undefined) throw journal.fault;
+    journal.syncLater(); // the new segment gets its name soon, whatever the mode
+    this.#totalAtLast = journal.total;
+    this.#lastAtMs = this.#clock.monotonic();
     return this.#isPartialEnough() ? this.#writePartial() : this.#writeWhole();
   }
 
@@ -192,31 +208,17 @@ export class SnapshotSchedule {
     return journal.total - this.#totalAtBase <= PARTIAL_PART * this.#baseBytes;
   }
 
-  #done(done: SnapshotInfo | undefined): SnapshotInfo | undefined {
+  #done(done: Done | undefined): Done | undefined {
     const { events } = this.#parts;
     this.#duePart = done === undefined ? BROKEN_PART : 1;
     if (done === undefined) return undefined;
     this.takenAt = this.#clock.now();
-    events.emit("snapshot", done);
+    events.emit("snapshot", done.info);
     events.flush();
     return done;
   }
 
-  /** Ends the segment. Rejects with the disk's error. */
-  async #rotate(): Promise<void> {
-    const { flush, journal } = this.#parts;
-    do {
-      await journal.prepare();
-      await flush();
-      if (journal.isSyncing) await nextTurn();
-    } while (!journal.rotate() && journal.fault === undefined);
-    if (journal.fault !== undefined) throw journal.fault;
-    journal.syncLater(); // the new segment gets its name soon, whatever the mode
-    this.#totalAtLast = journal.total;
-    this.#lastAtMs = this.#clock.monotonic();
-  }
-
-  async #writePartial(): Promise<SnapshotInfo> {
+  async #writePartial(): Promise<Done> {
     const { flush, identity, journal, place, state } = this.#parts;
     const { core, room, volatileLive } = state();
     const { failed, leased, pending, waiting } = core.counters;
@@ -229,10 +231,10 @@ export class SnapshotSchedule {
       },
     });
     removePartialsBefore(place, journal.serial);
-    return { path, records, bytes };
+    return { info: { path, records, bytes }, isWhole: false };
   }
 
-  async #writeWhole(): Promise<SnapshotInfo | undefined> {
+  async #writeWhole(): Promise<Done | undefined> {
     const { flush, identity, journal, place, settings, settle, state } = this.#parts;
     this.#totalAtBase = journal.total;
     this.#isBroken = false;
@@ -264,6 +266,6 @@ export class SnapshotSchedule {
     await keepNewestGenerations(place, settings.snapshots.keep, nextTurn);
     removePartialsBefore(place, serial);
     const { path, records, bytes } = done;
-    return { path, records, bytes };
+    return { info: { path, records, bytes }, isWhole: true };
   }
 }

@@ -90,7 +90,7 @@ export interface Settings {
   readonly secret?: Uint32Array;
   /** For tests: rows of a snapshot's chunk. */
   readonly snapshotRows?: number;
-  /** Smaller snapshots are never partial ones; undefined: the measured best. */
+  /** For tests: bytes of a whole snapshot below which the next one is whole too. */
   readonly partialBytesLeast?: number;
 }
 

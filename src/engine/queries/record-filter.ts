@@ -49,7 +49,10 @@ export const readForget = filterOf<{ epoch?: string; request?: unknown }>({
   request: ANYTHING,
 });
 
-export const readSnapshotPath = argument<{ path?: string }>("options", { path: TEXT });
+export const readSnapshot = argument<{ path?: string; whole?: boolean }>("options", {
+  path: TEXT,
+  whole: TRUTH,
+});
 
 /** Reads a filter; none given is one without fields (I1). */
 function filterOf<T extends object>(fields: Fields<T>): (given: unknown) => T {

@@ -114,7 +114,6 @@ export async function* exportFrontier(
     const clock = createVirtualClock(settings.clock.now());
     const frontier = await LocalFrontier.open({
       ...{ ...settings, clock, noted, files: place.files, keepsClocks: true },
-      partialBytesLeast: Number.POSITIVE_INFINITY, // its snapshot is read
     });
     const core = coreOf(frontier);
     const digests = frontier.visited?.digests ?? new Uint8Array(0);
@@ -143,7 +142,7 @@ export async function* exportFrontier(
 
 /** The sections of a snapshot of the copy. Nobody changes it: there is no journal beside it. */
 async function snapshotOf(frontier: LocalFrontier, place: Place): Promise<SnapshotReader> {
-  const { path } = await frontier.snapshot();
+  const { path } = await frontier.snapshot({ whole: true });
   return new SnapshotReader(place.files, path, listDirectory(place).snapshots.at(-1) as number);
 }
 

@@ -141,8 +141,8 @@ export interface FrontierFault {
 export interface SnapshotInfo {
   /** Its file. */
   readonly path: string;
-  /** Live records in it. */
+  /** Live records in it; of a partial one, in the whole one and the journal that it continues. */
   readonly records: number;
-  /** Size of the file in bytes. */
+  /** Size of the file in bytes: all that was written. */
   readonly bytes: number;
 }

@@ -106,7 +106,7 @@ export interface FrontierOptions {
   snapshots?:
     | {
         /**
-         * A journal older than this is replaced, in milliseconds.
+         * A snapshot is written after this many milliseconds in which something changed; it is partial where that was little.
          * @defaultValue never
          */
         everyMs?: number | undefined;

@@ -305,11 +305,11 @@ export interface Frontier<Data = unknown> extends AsyncIterable<Lease<Data>>, As
   /** A copy of the rules in force; undefined: there are none, and one takes everything. Costs a copy of each. */
   rules(): Rule[] | undefined;
   /**
-   * With a directory: replaces its journal by a snapshot now. In memory: writes a file at `path`, which
-   * `openFrontier({ from: path })` continues from. Resolves when it is durable.
+   * With a directory: writes a snapshot now, which is partial where little has changed since the last whole one. In memory: writes a file at
+   * `path`, which `openFrontier({ from: path })` continues from. Resolves when it is durable.
    *
-   * Costs a copy of the live records, written beside other calls in slices of about 2 ms, and is the frontier at one moment between the call
-   * and its end. Rejects with `ARGUMENT_INVALID` without a directory and a path, and with `DISK_FULL` or a related
+   * Costs a flush where it is partial, and a copy of the live records where it is whole, written beside other calls in slices of about 2 ms.
+   * It is the frontier at one moment between the call and its end. Rejects with `ARGUMENT_INVALID` without a directory and a path, and with `DISK_FULL` or a related
    * code.
    *
    * @example
@@ -321,6 +321,11 @@ export interface Frontier<Data = unknown> extends AsyncIterable<Lease<Data>>, As
      * @defaultValue its directory
      */
     path?: string | undefined;
+    /**
+     * With a directory: writes everything, and replaces the journal, however little has changed.
+     * @defaultValue false
+     */
+    whole?: boolean | undefined;
   }): Promise<SnapshotInfo>;
   /** Returns a handle for `attach` in other threads: pass it as `workerData`, or post it. Costs the shared memory, once. */
   share(): FrontierHandle;

@@ -147,6 +147,45 @@ describe("a snapshot by hand", () => {
     expect(refused).toBeGreaterThan(4);
   });
 
+  it.each([
+    ["partial", 1],
+    ["whole", COUNT / 2],
+  ])("counts each call once, also those between two promises of a %s one", async (_, count) => {
+    const rig = await openWithBase();
+    rig.frontier.pushMany(urlsOf(count, "more"));
+    let isDone = false;
+    const written = rig.frontier.snapshot().finally(() => {
+      isDone = true;
+    });
+    for (let at = 0; !isDone; ) {
+      await turn();
+      for (let step = 0; step < 20; step++, await Promise.resolve()) {
+        rig.frontier.push(`https://between.example/${at++}`);
+      }
+    }
+    expect((await written).path).toMatch(count === 1 ? PARTIAL : WHOLE);
+    await rig.frontier.flush();
+    const known = knownOf(rig);
+    const copy = await again(rig);
+    expect(await damageOf(copy.frontier)).toEqual([]);
+    expect(knownOf(copy)).toEqual(known);
+  });
+
+  it("is whole where it is asked to be", async () => {
+    const rig = await openWithBase();
+    const first = rig.frontier.snapshot();
+    while (namesOf(rig.files, /partial/).length === 0) await turn();
+    const second = rig.frontier.snapshot({ whole: true }); // while the partial one is written
+    expect((await first).path).toMatch(PARTIAL);
+    expect((await second).path).toMatch(WHOLE);
+    const [third, fourth] = [rig.frontier.snapshot(), rig.frontier.snapshot({ whole: true })];
+    expect([(await third).path, (await fourth).path]).toEqual([
+      expect.stringMatching(WHOLE),
+      expect.stringMatching(WHOLE),
+    ]);
+    expect((await rig.frontier.snapshot({ whole: false })).path).toMatch(PARTIAL);
+  });
+
   it("is whole again before segments become many", async () => {
     const rig = await openWithBase();
     let last = "";
