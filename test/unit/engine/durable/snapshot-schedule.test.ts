@@ -157,11 +157,17 @@ describe("a snapshot by hand", () => {
     const written = rig.frontier.snapshot().finally(() => {
       isDone = true;
     });
-    for (let at = 0; !isDone; ) {
+    let at = 0;
+    const push = (): void => void rig.frontier.push(`https://between.example/${at++}`);
+    // Waits for the same flush as the snapshot, and goes on beside it.
+    const pushBeside = async (): Promise<void> => {
+      await rig.frontier.flush();
+      for (let step = 0; step < 9; step++, await Promise.resolve()) push();
+    };
+    while (!isDone) {
+      push();
+      void pushBeside();
       await turn();
-      for (let step = 0; step < 20; step++, await Promise.resolve()) {
-        rig.frontier.push(`https://between.example/${at++}`);
-      }
     }
     expect((await written).path).toMatch(count === 1 ? PARTIAL : WHOLE);
     await rig.frontier.flush();
@@ -173,11 +179,14 @@ describe("a snapshot by hand", () => {
 
   it("is whole where it is asked to be", async () => {
     const rig = await openWithBase();
-    const first = rig.frontier.snapshot();
-    while (namesOf(rig.files, /partial/).length === 0) await turn();
-    const second = rig.frontier.snapshot({ whole: true }); // while the partial one is written
-    expect((await first).path).toMatch(PARTIAL);
-    expect((await second).path).toMatch(WHOLE);
+    let second: ReturnType<typeof rig.frontier.snapshot> | undefined;
+    const { open } = rig.files;
+    rig.files.open = (path, flags) => {
+      if (path.includes("partial")) second ??= rig.frontier.snapshot({ whole: true });
+      return open(path, flags);
+    };
+    expect((await rig.frontier.snapshot()).path).toMatch(PARTIAL);
+    expect((await second)?.path).toMatch(WHOLE); // asked for while the partial one was written
     const [third, fourth] = [rig.frontier.snapshot(), rig.frontier.snapshot({ whole: true })];
     expect([(await third).path, (await fourth).path]).toEqual([
       expect.stringMatching(WHOLE),
