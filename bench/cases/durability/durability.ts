@@ -155,7 +155,7 @@ async function snapshotOf(
 
 async function timed(frontier: Frontier): Promise<{ holds: Holds; seconds: number; size: number }> {
   const from = nowNs();
-  const snapshot = frontier.snapshot();
+  const snapshot = frontier.snapshot({ whole: true });
   const holds = await holdsDuring(snapshot);
   const seconds = (nowNs() - from) / 1e9;
   return { holds, seconds, size: statSync((await snapshot).path).size };

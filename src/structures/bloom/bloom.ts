@@ -38,7 +38,7 @@ export type { Bloom } from "./bloom-layers.ts";
 /** What a bloom lives in. Rooms that may not see the kernel name it by this. */
 export type BloomKernel = Kernel;
 
-interface BloomOptions {
+export interface BloomOptions {
   /** Members the first layer takes. */
   readonly capacity: number;
   /** Most false positives among foreign hashes, over all layers. */
@@ -51,6 +51,16 @@ interface BloomOptions {
   readonly isRotated?: boolean;
 }
 
+/** Pages of a run that `createBloom` takes for the same options. */
+export function bloomPagesAtFirst(options: BloomOptions): number {
+  return firstLayer(options).pages;
+}
+
+function firstLayer({ capacity, falsePositiveRate, bytesMax, isFixed }: BloomOptions): LayerPlan {
+  const rate = isFixed === true ? falsePositiveRate : bloomLayerRate(falsePositiveRate, 0);
+  return planLayer(capacity, rate, bytesMax ?? Number.POSITIVE_INFINITY, true);
+}
+
 /** Makes an empty filter. Throws MEMORY_FULL when the region has no room for its first layer. */
 export function createBloom(kernel: Kernel, options: BloomOptions): Bloom {
   const { capacity, falsePositiveRate } = options;
@@ -60,8 +70,7 @@ export function createBloom(kernel: Kernel, options: BloomOptions): Bloom {
     throw misuse("OPTION_INVALID", "falsePositiveRate", falsePositiveRate, "0 < rate < 1");
   const isFixed = options.isFixed ?? false;
   const bytesMax = options.bytesMax ?? Number.POSITIVE_INFINITY;
-  const rate = isFixed ? falsePositiveRate : bloomLayerRate(falsePositiveRate, 0);
-  const layer = planLayer(capacity, rate, bytesMax, true);
+  const layer = firstLayer(options);
   const { region } = kernel;
   const offset = regionTakeRaw(region, layer.pages);
   if (offset === 0) throw memoryFull(layer.pages);

@@ -22,8 +22,14 @@ import { FrontierError } from "../../base/errors.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import { REGION_PAGE_BYTES } from "../../layout/memory/region.ts";
 import { TABLE_COUNT_WORD, TABLE_EACH_MIN } from "../../layout/seen/table.ts";
-import { regionGive, regionTake } from "../../memory/region.ts";
-import { type Bloom, bloomInsertWords, createBloom } from "../bloom/bloom.ts";
+import { regionGive, regionTake, regionTakeRaw } from "../../memory/region.ts";
+import {
+  type Bloom,
+  bloomInsertWords,
+  type BloomOptions,
+  bloomPagesAtFirst,
+  createBloom,
+} from "../bloom/bloom.ts";
 import {
   type FingerprintTable,
   tableEach,
@@ -65,6 +71,8 @@ export type MovePhase = "idle" | "count" | "write" | "flush" | "commit" | "remov
 export interface Mover extends MoverOptions {
   /** Of everything in the cold tier; made when the first entry goes there. */
   bloom: Bloom | undefined;
+  /** A run of pages kept for it; 0: none. */
+  reserved: number;
   phase: MovePhase;
   /** More entries than this in the hot table: begin a pass. */
   moveAt: number;
@@ -94,7 +102,13 @@ export interface Mover extends MoverOptions {
 export function createMover(options: MoverOptions): Mover {
   return {
     ...options,
-    ...{ bloom: undefined, phase: "idle", moveAt: hotEntriesMax(options.memoryBytes), hardAt: 0 },
+    ...{
+      bloom: undefined,
+      reserved: 0,
+      phase: "idle",
+      moveAt: hotEntriesMax(options.memoryBytes),
+      hardAt: 0,
+    },
     ...{ credit: 0, debt: 0, cursor: 0, movable: 0, counted: 0, buffer: 0 },
     ...{ order: undefined, picked: 0, written: 0, batch: undefined, removed: 0 },
     hashes: new Uint32Array(MOVE_SLICE * 2),
@@ -134,14 +148,42 @@ export function isWriting(mover: Mover): boolean {
 }
 
 export function bloomOf(mover: Mover): Bloom {
-  const { kernel, falsePositiveRate, memoryBytes, isBloomFixed } = mover;
-  const most = bloomBytesMax(memoryBytes);
-  // One layer, of all its bytes unless a capacity is named: no rate would take as many members. Entries come by their hashes, so
-  // that a layer which was full in the middle of a pass would have all of its members in some of its blocks.
-  const { capacity = most } = mover;
-  const bytesMax = isBloomFixed ? Number.POSITIVE_INFINITY : most;
-  mover.bloom ??= createBloom(kernel, { capacity, falsePositiveRate, bytesMax, isFixed: true });
+  if (mover.bloom !== undefined) return mover.bloom;
+  const options = bloomOptions(mover);
+  giveReserved(mover);
+  mover.bloom = createBloom(mover.kernel, options);
   return mover.bloom;
+}
+
+/**
+ * Keeps a run of pages for the bloom, if there is room. It is the longest run of all: taken when memory is in pieces, it would lie behind
+ * everything, and no page before it would ever be given back to the system.
+ */
+export function reserveBloom(mover: Mover): void {
+  if (mover.bloom !== undefined || mover.reserved !== 0) return;
+  mover.reserved = regionTakeRaw(mover.kernel.region, bloomPagesAtFirst(bloomOptions(mover)));
+}
+
+function giveReserved(mover: Mover): void {
+  const { reserved } = mover;
+  mover.reserved = 0;
+  if (reserved === 0) return;
+  regionGive(mover.kernel.region, reserved, bloomPagesAtFirst(bloomOptions(mover)));
+}
+
+/**
+ * One layer, of all its bytes unless a capacity is named: no rate would take as many members. Entries come by their hashes, so
+ * that a layer which was full in the middle of a pass would have all of its members in some of its blocks.
+ */
+function bloomOptions({
+  capacity,
+  falsePositiveRate,
+  isBloomFixed,
+  memoryBytes,
+}: Mover): BloomOptions {
+  const most = bloomBytesMax(memoryBytes);
+  const bytesMax = isBloomFixed ? Number.POSITIVE_INFINITY : most;
+  return { capacity: capacity ?? most, falsePositiveRate, bytesMax, isFixed: true };
 }
 
 export function hotCount(mover: Mover): number {
@@ -154,7 +196,9 @@ export function moverBytes(mover: Mover): number {
   const { order, hashes, values } = mover;
   const orders = order === undefined ? 0 : order.order.byteLength + order.ends.byteLength;
   const scratch = hashes.byteLength + values.byteLength + orders;
-  return scratch + (mover.buffer === 0 ? 0 : EACH_PAGES * REGION_PAGE_BYTES);
+  const buffer = mover.buffer === 0 ? 0 : EACH_PAGES;
+  const reserved = mover.reserved === 0 ? 0 : bloomPagesAtFirst(bloomOptions(mover));
+  return scratch + (buffer + reserved) * REGION_PAGE_BYTES;
 }
 
 /** Patience ends with traffic too, not by growth alone: records finish while none come. */

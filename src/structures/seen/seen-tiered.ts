@@ -43,6 +43,7 @@ import {
   moveFor,
   moveStep,
   moverBytes,
+  reserveBloom,
 } from "./move-to-cold-tier.ts";
 import { FILTERS_PART, hotEntriesMax, hotExcessBytes } from "./seen-memory-split.ts";
 import { COLD_REMOVED } from "../storage-tiers.ts";
@@ -77,6 +78,7 @@ export function createTiered(options: MoverOptions): Tiered {
 
 /** From here on until `tieredRecovered` files are replayed. */
 export function tieredRecover(tiered: Tiered): void {
+  if (tiered.earlier > 0) reserveBloom(tiered);
   tiered.isRecovering = true;
   tiered.isFilling = false;
 }

@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createRandom } from "../../../../src/base/random.ts";
+import { REGION_PAGE_BYTES } from "../../../../src/layout/memory/region.ts";
+import { regionTake } from "../../../../src/memory/region.ts";
 import { bloomHas } from "../../../../src/structures/bloom/bloom.ts";
 import { FILLED } from "../../../../src/structures/seen/fill-bloom.ts";
 import {
@@ -10,6 +12,7 @@ import {
   seenRecovered,
   seenRemove,
   seenSet,
+  seenStats,
   seenStep,
 } from "../../../../src/structures/seen/seen-set.ts";
 import { createMemoryFiles } from "../../../support/memory-files.ts";
@@ -80,6 +83,28 @@ describe("a bloom that is filled after an opening", () => {
       if (model.delete(at)) seenRemove(seen, ...hashOf(at));
     }
   }
+
+  it("lies where memory was free when the replay began, not behind what the replay brings", () => {
+    const files = createMemoryFiles();
+    const first = openTiered(openBench(), files);
+    for (let at = 0; at < 20_000; at++) seenSet(first, ...hashOf(at), FINISHED + at);
+    while (seenStep(first, 5000) > 0);
+    first.tiered?.cold.close();
+    const seen = openTiered(openBench(), files);
+    const { region } = seen.table.kernel;
+    const { bytes } = seenStats(seen);
+    seenRecover(seen);
+    const reserved = seenStats(seen).bytes - bytes;
+    expect(reserved).toBe(2 * REGION_PAGE_BYTES);
+    const later = regionTake(region, 1);
+    const used = region.pagesUsed;
+    seenRecovered(seen);
+    while (seenIsBusy(seen)) seenStep(seen, 5000);
+    expect(seen.tiered?.bloom?.bytes).toBe(reserved);
+    expect(seen.tiered?.bloom?.offset).toBeLessThan(later);
+    expect(region.pagesUsed).toBe(used);
+    seen.tiered?.cold.close();
+  });
 
   it("asks nothing that earlier processes left while files are replayed", () => {
     const files = createMemoryFiles();
