@@ -172,7 +172,7 @@ export class SnapshotFile {
   }
 }
 
-/** Gives a whole file its name, durable when this resolves. Rejects with the disk's error: then the file is gone, or has its name. */
+/** Renames a finished file to its own name, durable when this resolves. Rejects with the disk's error: then the file is gone, or has its name. */
 export async function nameSnapshot({ files, directory }: Place, path: string): Promise<void> {
   const unfinished = `${path}.tmp`;
   try {

@@ -168,7 +168,7 @@ export interface PartialSection {
   readonly base: number;
   readonly profile: string;
   readonly savedAt: number;
-  /** What the base and the journal behind it add up to at the first byte of segment `serial`. */
+  /** What the base and the journal since then add up to at the first byte of segment `serial`. */
   readonly totals: Record<string, number>;
 }
 
