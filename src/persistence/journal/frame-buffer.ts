@@ -57,6 +57,13 @@ export function writeBytesPadded(frames: FrameBuffer, bytes: Uint8Array): void {
   frames.end = at + words;
 }
 
+/** Writes words that are whole entries. @hot */
+export function writeWords(frames: FrameBuffer, words: Uint32Array): void {
+  const at = frameRoom(frames, words.length);
+  frames.u32.set(words, at);
+  frames.end = at + words.length;
+}
+
 /** Bytes of whole groups that are not sealed yet. */
 export function sealableBytes(frames: FrameBuffer): number {
   return (frames.groupEnd - JOURNAL_FRAME_WORDS) * 4;
