@@ -1,5 +1,6 @@
 // The kernel ABI: an export list, nothing else. `src/kernel/kernel.ts` declares the same list.
 export { admitBatch, settleBatch } from "./batch";
+export { writeAdmitted } from "./journal/admitted-entries";
 export { keyBatch, keyOne } from "./url/dedup-key";
 export { parseBatch, parseOne } from "./url/parse-url";
 export { keepMatch, matchBatch } from "./records/match-hosts";

@@ -21,6 +21,8 @@ interface KernelExports {
   admitBatch(batch: number, table: number, job: number): number;
   /** Keys, hashes, inserts and surveys rows that are already parsed, in one call. */
   settleBatch(batch: number, table: number, job: number): number;
+  /** Writes journal entries of records (assembly/journal/admitted-entries.ts). Returns the index of the first that the owner has to write, or the count. */
+  writeAdmitted(job: number, from: number, count: number): number;
   /** Makes the keys of all rows; returns how many are left at BATCH_NEEDS_KEY. */
   keyBatch(batch: number): number;
   /** Makes the key of one row; returns its status. */

@@ -16,9 +16,10 @@ import type {
 } from "../../src/engine/types/frontier-types.ts";
 import { coreOf, verifyFrontier } from "../../src/engine/api/verify-frontier.ts";
 import type { Core } from "../../src/frontier/core.ts";
-import type { TransitionLog } from "../../src/frontier/records/transition-log.ts";
+import { LOG_ADMITTED, type TransitionLog } from "../../src/frontier/records/transition-log.ts";
 import { PARENT_BYTES } from "../../src/layout/records/record.ts";
 import { hostName } from "../../src/structures/hosts/host-table.ts";
+import { admittedRecord } from "../../src/structures/records/entry-batch.ts";
 import {
   recordAttempt,
   recordDeliveries,
@@ -77,6 +78,9 @@ function createNotes(core: Core, heard: string[]): TransitionLog {
   return {
     ready: () => true,
     record,
+    admitted: (count) => {
+      for (let at = 0; at < count; at++) record(LOG_ADMITTED, admittedRecord(core.scratch, at), 0);
+    },
     host: (host, fields) => heard.push(`host ${hostName(core.store, host)} ${fields}`),
     address: noted("address"),
     group: noted("group"),

@@ -47,6 +47,7 @@ import {
   takeRecords,
   takeSurveyed,
 } from "../../structures/records/record-batch.ts";
+import { nameAdmitted } from "../../structures/records/entry-batch.ts";
 import { queueFree, queueOf } from "../../structures/hosts/host-queue.ts";
 import {
   RECORD_FLAG_HTTPS,
@@ -86,7 +87,8 @@ import { hasRoom } from "../records/memory-reserve.ts";
 import { sharesJoin } from "../scheduling/rule-shares.ts";
 import { lowerDepth } from "./sighting.ts";
 import { spillOverBudget } from "../scheduling/spill-control.ts";
-import { admitMade, admitRecord, keepRecord, logAdmitted } from "../records/transitions.ts";
+import type { TransitionLog } from "../records/transition-log.ts";
+import { admitMade, admitRecord, keepRecord } from "../records/transitions.ts";
 import { VERDICT_ACCEPTED, VERDICT_DUPLICATE, VERDICT_FULL_MEMORY } from "./verdicts.ts";
 import { bookPushed, bookSeen, bookVerdict } from "../records/ledger.ts";
 
@@ -176,7 +178,7 @@ function admitMarked(
   if (isShort) unmakeHosts(core, intake, joined);
   const noted = notedCount(scratch, decided);
   for (let index = 0; index < noted; index++) sightRow(core, intake, notedRow(scratch, index));
-  if (core.log !== undefined) logRows(core, intake);
+  if (core.log !== undefined) logRows(core, core.log, intake);
 }
 
 /** Forgets the hosts that joined behind the first `joined` ones, and that no row has found room on. */
@@ -207,15 +209,17 @@ function sightRow(core: Core, intake: BatchAdmission, row: number): void {
   bookVerdict(core, code);
 }
 
-/** Logs the rows admitted, now that their records hold their text. */
-function logRows(core: Core, intake: BatchAdmission): void {
+/** Logs the rows admitted, now that their records hold their text. @hot */
+function logRows(core: Core, log: TransitionLog, intake: BatchAdmission): void {
   const { rows, count, codes, codesStart, loggedRows } = intake;
   const slots = slotsOffset(rows) >> 2;
+  let logged = 0;
   for (let row = 0; row < count; row++) {
     if (codes[codesStart + row] !== VERDICT_ACCEPTED) continue;
     if (loggedRows?.has(row) === true) continue; // a later row may have brought its host back
-    logAdmitted(core, wordAt(core.store, wordAt(core.store, slots + row) >> 2));
+    nameAdmitted(core.scratch, logged++, wordAt(core.store, slots + row));
   }
+  log.admitted(logged);
 }
 
 /** Lets the kernel make the records of plain rows from `from` on; the row that is left to makePlain, or the count. @hot */

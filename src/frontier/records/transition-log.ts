@@ -45,6 +45,8 @@ export interface TransitionLog {
   ready(): boolean;
   /** A record's transition: one of LOG_ADMITTED … LOG_MOVED. `value`: of an end, the identity's last word. @hot */
   record(kind: number, record: number, value: number): void;
+  /** LOG_ADMITTED of the first `count` records that the scratch names (structures/records/entry-batch.ts), in their order. */
+  admitted(count: number): void;
   /** A host's turn and delay clock (LOG_HOST_CLOCK), or everything of it (LOG_HOST_ALL), changed. @hot */
   host(host: number, fields: number): void;
   /** The address of a host is known, or has changed. */

@@ -11,6 +11,13 @@ import { JOURNAL_FRAME_WORDS } from "../../layout/files/journal.ts";
 
 /** Room for 4,000 entries of usual length. A chunk enlarged for a large group is not reused. */
 const CHUNK_BYTES = 512 * 1024;
+/**
+ * Chunks kept for reuse: those of the frames between two syncs 100 ms apart at full speed. New ones are zeroed by the system, and so
+ * many of them make the runtime collect garbage.
+ */
+const SPARES_MAX = 64;
+/** The same while nothing is logged. */
+const SPARES_IDLE = 4;
 
 export interface FrameBuffer {
   u32: Uint32Array;
@@ -57,6 +64,13 @@ export function writeBytesPadded(frames: FrameBuffer, bytes: Uint8Array): void {
   frames.end = at + words;
 }
 
+/** Writes words that are whole entries. @hot */
+export function writeWords(frames: FrameBuffer, words: Uint32Array): void {
+  const at = frameRoom(frames, words.length);
+  frames.u32.set(words, at);
+  frames.end = at + words.length;
+}
+
 /** Bytes of whole groups that are not sealed yet. */
 export function sealableBytes(frames: FrameBuffer): number {
   return (frames.groupEnd - JOURNAL_FRAME_WORDS) * 4;
@@ -80,12 +94,17 @@ export function takeFrame(frames: FrameBuffer): Uint8Array {
   return bytes;
 }
 
-/** Keeps the chunk of a durable frame for reuse, at most four of them. */
+/** Keeps the chunk of a durable frame for reuse. */
 export function reuseFrame(frames: FrameBuffer, bytes: Uint8Array): void {
   const { buffer } = bytes;
-  if (buffer.byteLength === CHUNK_BYTES && frames.spare.length < 4) {
+  if (buffer.byteLength === CHUNK_BYTES && frames.spare.length < SPARES_MAX) {
     frames.spare.push(buffer as ArrayBuffer);
   }
+}
+
+/** Frees most of the chunks kept for reuse. */
+export function dropSpares({ spare }: FrameBuffer): void {
+  if (spare.length > SPARES_IDLE) spare.length = SPARES_IDLE;
 }
 
 function growFrame(frames: FrameBuffer, words: number): void {

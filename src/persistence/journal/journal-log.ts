@@ -10,6 +10,7 @@
  */
 import type { TransitionListener } from "./transition-listener.ts";
 import { packr } from "../msgpack.ts";
+import { writeParent } from "./parent-entries.ts";
 import { writeRecordText } from "./record-text.ts";
 import { hostHashWord, orderKeyOf } from "../../structures/hosts/lone-host.ts";
 import {
@@ -49,8 +50,6 @@ import {
   JOURNAL_NAME_WORDS,
   JOURNAL_NOTE,
   JOURNAL_NOTE_WORDS,
-  JOURNAL_PARENT,
-  JOURNAL_PARENT_WORDS,
   JOURNAL_UNSEEN,
   JOURNAL_UNSEEN_WORDS,
   JOURNAL_VOLATILE_WORDS,
@@ -81,6 +80,11 @@ import {
   recordPriority,
   recordTextLength,
 } from "../../structures/records/record.ts";
+import {
+  admittedRecord,
+  admittedWords,
+  writeAdmitted,
+} from "../../structures/records/entry-batch.ts";
 import { seenFind } from "../../structures/seen/seen-set.ts";
 import { word } from "../../structures/store.ts";
 import { dueOf, headOf, periodOfRecord, wordsOf } from "./entry-fields.ts";
@@ -94,7 +98,13 @@ import {
 import { memberAddress } from "../../structures/hosts/group-table.ts";
 import { dropName, forgetNames, type Names, nameRecord, openNames } from "./nameless-records.ts";
 import { volatileHead, volatileStep } from "./volatile-counts.ts";
-import { type FrameBuffer, writeBytesPadded, writeDouble, frameRoom } from "./frame-buffer.ts";
+import {
+  type FrameBuffer,
+  frameRoom,
+  writeBytesPadded,
+  writeDouble,
+  writeWords,
+} from "./frame-buffer.ts";
 
 /** Note of the time at which the rest of its group was logged; written only for a listener. */
 export const TIME_NOTE = "time";
@@ -131,7 +141,7 @@ export class JournalLog implements TransitionLog {
   readonly names: Names;
   readonly frames: FrameBuffer;
   readonly parts: LogParts;
-  /** Handle of the parent that the group named last, 0 after the group's end; and the four words that identify it. */
+  /** The parent that the group named last; 0 after the group's end. */
   parent = 0;
   readonly print = new Uint32Array(4);
   /** The epoch that the group named last. */
@@ -200,6 +210,23 @@ export class JournalLog implements TransitionLog {
     writeDouble(frames, at + 7, recordPriority(store, record));
     writeDouble(frames, at + 9, dueOf(core, record));
     frames.end = at + JOURNAL_MOVE_WORDS;
+  }
+
+  /** @hot */
+  admitted(count: number): void {
+    const { core, frames, parts } = this;
+    const isRare = parts.listener !== undefined || parts.isLate === true;
+    for (let at = 0; at < count; at++) {
+      if (!isRare && core.specs === this.specsNoted) {
+        const next = writeAdmitted(core.scratch, at, count, this);
+        if (next > at) {
+          writeWords(frames, admittedWords(core.scratch));
+          this.isUrgent = true;
+        }
+        at = next;
+      }
+      if (at < count) this.record(LOG_ADMITTED, admittedRecord(core.scratch, at), 0);
+    }
   }
 
   /** @hot */
@@ -370,7 +397,7 @@ export class JournalLog implements TransitionLog {
     const { store } = core;
     this.isUrgent = true;
     const parent = recordParent(store, record);
-    if (parent !== 0 && !this.#isNamed(parent)) this.#parent(parent);
+    if (parent !== 0) writeParent(store, frames, this, parent);
     const host = hostOf(core, record);
     if (host === 0) writeLoneHost(store, frames, record);
     else if (!hostFlag(store, host, HOST_MARKED)) this.#hostMade(host);
@@ -419,27 +446,6 @@ export class JournalLog implements TransitionLog {
     frames.end = next;
     if (blob !== 0) writeBytesPadded(this.frames, blobBytes(store, blob));
     writeRecordText(store, frames, record);
-  }
-
-  /** Whether the group named this parent last. An equal handle is no proof: a spilled child may have released it for reuse. @hot */
-  #isNamed(parent: number): boolean {
-    if (parent !== this.parent) return false;
-    const source = this.core.store.region.views.u32;
-    for (let i = 0; i < 4; i++) if (this.print[i] !== source[parent * 2 + 2 + i]) return false;
-    return true;
-  }
-
-  #parent(parent: number): void {
-    const at = frameRoom(this.frames, JOURNAL_PARENT_WORDS);
-    const { u32 } = this.frames;
-    const source = this.core.store.region.views.u32;
-    u32[at] = JOURNAL_PARENT;
-    for (let i = 0; i < 4; i++) {
-      this.print[i] = source[parent * 2 + 2 + i] as number;
-      u32[at + 1 + i] = this.print[i] as number;
-    }
-    this.frames.end = at + JOURNAL_PARENT_WORDS;
-    this.parent = parent;
   }
 
   #hostMade(host: number): void {

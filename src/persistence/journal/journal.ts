@@ -24,7 +24,13 @@ import { diskFault } from "../files.ts";
 import { type Identity, type Place, segmentPath } from "../directory/frontier-directory.ts";
 import { sealFrame } from "./segment-format.ts";
 import { SegmentFile } from "./segment-writer.ts";
-import { type FrameBuffer, sealableBytes, reuseFrame, takeFrame } from "./frame-buffer.ts";
+import {
+  dropSpares,
+  type FrameBuffer,
+  reuseFrame,
+  sealableBytes,
+  takeFrame,
+} from "./frame-buffer.ts";
 
 /** Entries of this size in all are sealed and written. */
 const FRAME_BYTES = 256 * 1024;
@@ -273,7 +279,10 @@ export class Journal {
     this.#isSyncing = false;
     this.#closeOver();
     if (error !== undefined) this.#failed(error);
-    else this.fault = undefined;
+    else {
+      this.fault = undefined;
+      if (this.isSettled) dropSpares(this.frames);
+    }
     this.#onSynced(this.fault);
   }
 

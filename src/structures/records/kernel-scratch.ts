@@ -6,7 +6,7 @@
  *   jobs       3 × u32      copies to make: to, from, bytes
  *   gathered   u32 × rows   records whose URLs are gathered
  *   ends       u32 × rows   end of each gathered URL, relative to text
- *   text       bytes        gathered URLs
+ *   text       bytes        gathered URLs, or entries; read before anything else is called
  *   sizes      u32 × rows   bytes of the records to be made (layout/calls/make-records.ts)
  *   objects    u32 × rows   the memory taken for them
  *   make       MAKE_BYTES   the job that makes them; its fields of arrays name those below from the start
@@ -27,6 +27,8 @@
  *   placed     u32 × rows   records that a recovery places
  *   firsts     u32 × rows   the place of each row's host among those that a batch meets
  *   spilled    u32 × rows   what the host index holds of each row's host, where some are on disk
+ *   admitted   u32 × rows   records whose admission is logged (structures/records/entry-batch.ts)
+ *   entries    9 × u32      the job that writes their entries, to text (layout/calls/admitted-entries.ts)
  *
  *   I1  Nothing here outlives the call that filled it.
  *   I2  No two uses share an array: one may begin before another has ended.
@@ -84,6 +86,8 @@ export interface Scratch {
   readonly placed: number;
   readonly firsts: number;
   readonly spilled: number;
+  readonly admitted: number;
+  readonly entries: number;
   readonly text: number;
   readonly textBytes: number;
   jobCount: number;
@@ -131,6 +135,8 @@ export function createScratch(store: Store): Scratch {
     placed: arrays + step * 27,
     spilled: arrays + step * 28,
     firsts: arrays + step * 29,
+    admitted: arrays + step * 30,
+    entries: arrays + step * 31,
     text,
     textBytes: TEXT_PAGES * REGION_PAGE_BYTES,
     jobCount: 0,

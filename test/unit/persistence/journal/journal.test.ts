@@ -1,0 +1,77 @@
+/** Memory that frames of the journal take, while it is written and at rest. */
+import { expect, it } from "vitest";
+import type { Files } from "../../../../src/persistence/files.ts";
+import {
+  createFrameBuffer,
+  type FrameBuffer,
+  takeFrame,
+  reuseFrame,
+  writeWords,
+} from "../../../../src/persistence/journal/frame-buffer.ts";
+import { Journal } from "../../../../src/persistence/journal/journal.ts";
+import { turn } from "../../../support/durable-rig.ts";
+import { createMemoryFiles } from "../../../support/memory-files.ts";
+
+const FRAMES = 20;
+const DIRECTORY = "/dir";
+
+function group(frames: FrameBuffer): void {
+  writeWords(frames, new Uint32Array(100).fill(7));
+  frames.groupEnd = frames.end;
+}
+
+function open(frames: FrameBuffer): { journal: Journal; synced: () => number } {
+  const memory = createMemoryFiles();
+  memory.makeDirectory(DIRECTORY);
+  const syncLater: Files["syncLater"] = (file, done) => {
+    setImmediate(() => memory.syncLater(file, done));
+  };
+  const files = { ...memory, syncLater };
+  let count = 0;
+  const journal = new Journal({
+    place: { files, directory: DIRECTORY },
+    identity: { secret: new Uint32Array(4), profile: "" },
+    serial: 1,
+    frames,
+    onSynced: () => {
+      count++;
+    },
+  });
+  return { journal, synced: () => count };
+}
+
+async function synced(frames: FrameBuffer, isBusy: boolean): Promise<number> {
+  const { journal, synced } = open(frames);
+  for (let frame = 0; frame < FRAMES; frame++) {
+    group(frames);
+    journal.write();
+  }
+  journal.syncLater();
+  if (isBusy) group(frames);
+  while (synced() === 0) await turn();
+  const { length } = frames.spare;
+  journal.close();
+  return length;
+}
+
+it("uses the chunks of durable frames again while there is more to write", async () => {
+  expect(await synced(createFrameBuffer(), true)).toBe(FRAMES);
+});
+
+it("keeps few of them at rest", async () => {
+  expect(await synced(createFrameBuffer(), false)).toBe(4);
+});
+
+it("keeps no more of them than a burst takes", () => {
+  const frames = createFrameBuffer();
+  const taken: Uint8Array[] = [];
+  for (let frame = 0; frame < 100; frame++) {
+    group(frames);
+    taken.push(takeFrame(frames));
+  }
+  for (const bytes of taken) reuseFrame(frames, bytes);
+  expect(frames.spare.length).toBe(64);
+  group(frames);
+  takeFrame(frames);
+  expect(frames.spare.length).toBe(63);
+});
