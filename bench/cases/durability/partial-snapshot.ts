@@ -37,7 +37,7 @@ export const partialSnapshotCase: BenchCase = {
   isSameWork: false,
   target: "at most a tenth of the bytes; opening and disk (≤ 3 ×) hold after a hundred",
   sizes: {
-    smoke: [{ urls: 20_000, rounds: 20 }],
+    smoke: [{ urls: 2_000, rounds: 20 }],
     real: [
       { urls: 1_000_000, rounds: 100 },
       { urls: 10_000_000, rounds: 100 },
