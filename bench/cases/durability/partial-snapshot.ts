@@ -42,7 +42,7 @@ export const partialSnapshotCase: BenchCase = {
       { urls: 1_000_000, rounds: 100 },
       { urls: 10_000_000, rounds: 100 },
     ],
-    suite: [{ urls: 200_000, rounds: 100 }],
+    suite: [{ urls: 50_000, rounds: 50 }],
   },
   rounds: 1,
   setup,
