@@ -11,7 +11,8 @@
  *
  *   I1  Which records are in memory decides nothing: order, counts and answers are those of a frontier without a tier.
  *   I2  Where a log is or will be kept, the names of records without identity are kept (SpillNames) before any can go.
- *   I3  One call sends no more than SPILL_PER_CALL records to disk, and MOST_PER_CALL far over the budget: none waits for the whole of it.
+ *   I3  A round of some blocks goes at a time, in parts of about SPILL_PER_CALL records a call, more of them far over the budget: none waits
+ *       for the whole of it. The next calls go on with the round, or the next turn of the event loop.
  *   I4  What the disk refuses stays in memory; it is tried again after RETRY_MS, and pushes are refused once memory is
  *       an eighth over its budget.
  *   I5  Holes and the index of hosts count too. The index may take half of the budget, and holes half of what that leaves.
@@ -64,13 +65,17 @@ import type { FrontierPolicy } from "../rules/rule-policy.ts";
 import { spillHosts } from "./spill-hosts.ts";
 import { hasMuchToSpill, heldBytes, type Spilling } from "./spill-state.ts";
 
-/** Records that one call may send to disk: four times what a batch brings. */
-const SPILL_PER_CALL = 1024;
-/** As many more for each 64th of the budget that memory is over it, up to MOST_PER_CALL: where new records are of other sizes, what goes leaves holes. */
-const MOST_PER_CALL = 8 * SPILL_PER_CALL;
+/** Records that one call may send to disk: twice what a batch brings. With the last block they may be half as many more. */
+export const SPILL_PER_CALL = 512;
+/** Records of a round. Then memory is at rest until it takes another page. */
+const SPILL_PER_ROUND = 1024;
+/** As many more for each 64th of the budget that memory is over it, up to MOST_PER_ROUND: where new records are of other sizes, what goes leaves holes. */
+const MOST_PER_ROUND = 8 * SPILL_PER_ROUND;
+/** Most records of a call, which sends twice as many as SPILL_PER_CALL more for each 64th of the budget that memory is over it, but for the first. */
+const MOST_PER_CALL = 16 * SPILL_PER_CALL;
 /** Lanes of a rule, and hosts, that one call looks at. */
 const LANES_PER_CALL = 32;
-const HOSTS_PER_CALL = 256;
+const HOSTS_PER_CALL = 64;
 /** What a record takes about, from which follows how many the hot ends of all lanes may hold in a quarter of the budget. */
 const RECORD_BYTES = 128;
 /** From so much of its budget on something goes; memory between that and the whole budget may be at rest. */
@@ -88,9 +93,11 @@ export function spillOverBudget(core: Core, nowMs: number): void {
   try {
     const count = spillSome(core, spilling);
     spilling.isRefused = false;
-    spilling.quietBytes =
-      count > 0 ? restBytes(spilling) : heldBytes(spilling) + spilling.budgetBytes / 64;
+    spilling.owed = count > 0 ? Math.max(spilling.owed - count, 0) : 0;
+    if (count === 0) spilling.quietBytes = heldBytes(spilling) + spilling.budgetBytes / 64;
+    else if (spilling.owed === 0) spilling.quietBytes = restBytes(spilling);
   } catch (error) {
+    spilling.owed = 0;
     spilling.failure = { error };
     spilling.isRefused = true;
     spilling.retryAtMs = nowMs + RETRY_MS;
@@ -345,7 +352,7 @@ export function probeSpilled(core: Core, place: number, look: (record: number) =
 /** Whether something should go. */
 function isDue(spilling: Spilling): boolean {
   const held = heldBytes(spilling);
-  return held > spilling.budgetBytes * START && held >= spilling.quietBytes;
+  return held > spilling.budgetBytes * START && (spilling.owed > 0 || held >= spilling.quietBytes);
 }
 
 /**
@@ -359,9 +366,9 @@ function restBytes(spilling: Spilling): number {
 
 function spillSome(core: Core, spilling: Spilling): number {
   const { hosts, rules } = core;
-  const { budgetBytes } = spilling;
-  const over = Math.max(0, Math.ceil(((heldBytes(spilling) - budgetBytes) * 64) / budgetBytes));
-  spilling.share = Math.min(SPILL_PER_CALL * (1 + over), MOST_PER_CALL);
+  const over = overBudget(spilling);
+  if (spilling.owed === 0) spilling.owed = Math.min(SPILL_PER_ROUND * (1 + over), MOST_PER_ROUND);
+  spilling.share = Math.min(SPILL_PER_CALL * Math.max(1, 2 * (over - 1)), MOST_PER_CALL);
   const hotOfRules = hotRecords(spilling, rules.length);
   let count = 0;
   for (const { handle, policy, isGone } of core.rules) {
@@ -378,10 +385,16 @@ function spillSome(core: Core, spilling: Spilling): number {
     hosts.hand = hostNextBusy(hosts, host);
     count += spillHost(core, host, hot);
   }
-  for (let went = 1; went > 0 && count < spilling.share && isOver(spilling); count += went) {
+  for (let went = 1; went > 0 && 2 * count < spilling.share && isOver(spilling); count += went) {
     went = spillHosts(core, spilling);
   }
   return count;
+}
+
+/** By how many 64ths of the budget memory is over it, the last one begun. */
+function overBudget(spilling: Spilling): number {
+  const { budgetBytes } = spilling;
+  return Math.max(0, Math.ceil(((heldBytes(spilling) - budgetBytes) * 64) / budgetBytes));
 }
 
 function isOver(spilling: Spilling): boolean {

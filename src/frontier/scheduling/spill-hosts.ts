@@ -85,21 +85,28 @@ const NEW_LEAST = 128;
 const HOST_BYTES = 384;
 /** What an added record takes about. */
 const ADDED_BYTES = 128;
-/** Added records that go in one call. */
-const ADDED_PER_CALL = 1024;
+/** Added records that go before it is the turn of hosts. */
+const ADDED_PER_TURN = 1024;
 /** After the disk refused to be read: as spill-control.ts does for writes. */
 const RETRY_MS = 1000;
 
-/** Sends hosts to disk, at most a block of each kind; how many records went. Throws what the tier throws. */
+/**
+ * Sends added records to disk where they take too much, or a block of hosts, in turn: as long as hosts go too, added records wait for more of
+ * their block, and pieces are few. How many records went; throws what the tier throws.
+ */
 export function spillHosts(core: Core, spilling: Spilling): number {
   const { away } = spilling;
   if (core.sweep?.isDone === false) return 0;
+  const isHostsTurn = spilling.addedInTurn >= ADDED_PER_TURN;
+  const added = isHostsTurn ? 0 : spillAdded(away, spilling);
+  spilling.addedInTurn = added > 0 ? spilling.addedInTurn + added : 0;
+  if (added > 0) return added;
   const keep = Math.max(
     Math.floor(roomBytes(spilling) / 8 / bytesOfHost(core, spilling)),
     spilling.blockLeast,
   );
-  const count = spillAdded(away, spilling);
-  return count + spillFrom(core, away, { keep, least: spilling.blockLeast }, count);
+  const count = spillFrom(core, away, { keep, least: spilling.blockLeast });
+  return count > 0 || !isHostsTurn ? count : spillAdded(away, spilling);
 }
 
 /** What a host in memory takes on average, with all its records. */
@@ -110,27 +117,28 @@ function bytesOfHost({ hosts }: Core, { away, spill }: Spilling): number {
 
 /** Sends hosts that a recovery has let stand, of which none needs to stay. Throws what the tier throws. */
 export function spillRestoredHosts(core: Core, { away, blockLeast }: Spilling): number {
-  return spillFrom(core, away, { keep: 0, least: blockLeast }, 0);
+  return spillFrom(core, away, { keep: 0, least: blockLeast });
 }
 
 /** Sends the added records of all blocks that have enough of them. Throws what the tier throws. */
 export function spillRestoredAdded({ away, spill, blockLeast }: Spilling): void {
   for (let block = spill.addedFirst; block !== 0; ) {
     const next = nextWithAdded(spill, block);
-    if (heldRecords(spill, block) >= blockLeast) away.added -= writePiece(spill, block);
+    for (let went = 1; went > 0 && heldRecords(spill, block) >= blockLeast; away.added -= went) {
+      went = writePiece(spill, block);
+    }
     block = next;
   }
 }
 
-/** At most a block of each kind; `before` records have gone already. */
-function spillFrom(core: Core, away: HostSpill, limits: Limits, before: number): number {
-  let count = 0;
+/** A block of hosts of one rule that may go; where there is none, one of those that wait. */
+function spillFrom(core: Core, away: HostSpill, limits: Limits): number {
   for (const { handle, policy, isGone } of core.rules) {
     if (isGone || !policy.isPolite || policy.groups.length > 0) continue;
-    count += spillStanding(core, away, handle, limits);
-    if (before + count >= SPILL_RECORDS_MAX) return count;
+    const count = spillStanding(core, away, handle, limits);
+    if (count > 0) return count;
   }
-  return count + spillWaiting(core, away, limits);
+  return spillWaiting(core, away, limits);
 }
 
 /** The time at which the first host on disk may go again; Infinity: none waits there. @hot */
@@ -393,7 +401,7 @@ function spillAdded(away: HostSpill, spilling: Spilling): number {
   const most = Math.max(Math.floor(roomBytes(spilling) / 4 / ADDED_BYTES), 2 * blockLeast);
   if (away.added <= most) return 0;
   let count = 0;
-  while (count < ADDED_PER_CALL && spill.addedFirst !== 0) {
+  while (count < spilling.share && spill.addedFirst !== 0) {
     const went = writePiece(spill, spill.addedFirst);
     away.added -= went;
     count += went;

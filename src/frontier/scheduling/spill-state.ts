@@ -24,6 +24,10 @@ export interface Spilling {
   readonly blockLeast: number;
   /** Looked at again above so many bytes: until then what is new finds room in the holes of what has gone, or nothing could go. */
   quietBytes: number;
+  /** Records that are to go before memory is at rest again; 0: no round is under way. */
+  owed: number;
+  /** Records added to hosts on disk that went there since hosts did. */
+  addedInTurn: number;
   /** Records that the call under way may send to disk. */
   share: number;
   /** The disk refused to write, or to read hosts that are due: asked again from then on. */
@@ -56,7 +60,17 @@ export function createSpilling(
   const spill = createSpill(store, seen, tier);
   const away = createHostSpill(spill, hosts, clocks);
   return {
-    ...{ spill, away, seen, budgetBytes, blockLeast, quietBytes: 0, share: 0 },
+    ...{
+      spill,
+      away,
+      seen,
+      budgetBytes,
+      blockLeast,
+      quietBytes: 0,
+      owed: 0,
+      share: 0,
+      addedInTurn: 0,
+    },
     ...{ retryAtMs: Number.NEGATIVE_INFINITY, readAtMs: Number.NEGATIVE_INFINITY },
     ...{ failure: undefined, isRefused: false },
   };

@@ -45,7 +45,7 @@ import {
 } from "../records/record.ts";
 import { seenFind } from "../seen/seen-set.ts";
 import { setWord, word } from "../store.ts";
-import type { Spill } from "./lane-spill.ts";
+import { type Spill, SPILL_RECORDS_MAX } from "./lane-spill.ts";
 import { entryWords, packedWords, packRecord, setEntryFlag } from "./record-codec.ts";
 import { isNameless, isSpilledValue, spilledPlace } from "./spilled-identity.ts";
 
@@ -82,18 +82,19 @@ export function heldRecords({ store }: Spill, block: number): number {
   return word(store, block, SPILL_HELD_WORD);
 }
 
-/** Added records of a block in memory. Where a generation has left the block behind they get their names now. */
-export function addedOf(spill: Spill, block: number): Added {
+/** Added records of a block in memory, the newest first, at most so many. Where a generation has left the block behind they get their names now. */
+export function addedOf(spill: Spill, block: number, most = Number.POSITIVE_INFINITY): Added {
   const { store } = spill;
   const added: Added = { records: [], los: [], his: [], rules: [] };
   const isBehind = word(store, block, SPILL_NAMELESS_WORD) !== 0;
   let record = word(store, block, SPILL_ADDED_WORD);
-  for (; record !== 0; record = word(store, record, ADDED_NEXT_WORD)) {
+  for (let left = most; record !== 0 && left > 0; left--) {
     if (isBehind && !isNameless(store, record)) spill.names?.name(record);
     added.records.push(record);
     added.los.push(word(store, record, ADDED_HOST_LO_WORD));
     added.his.push(word(store, record, ADDED_HOST_HI_WORD));
     added.rules.push(recordQueue(store, record));
+    record = word(store, record, ADDED_NEXT_WORD);
   }
   return added;
 }
@@ -134,10 +135,13 @@ export function eachPiece(
   }
 }
 
-/** Writes the added records of a block that are in memory as one piece more; how many went, 0: memory is exhausted. Throws what the tier throws. */
+/**
+ * Writes the added records of a block that are in memory, at most SPILL_RECORDS_MAX of them, as one piece more; how many went, 0: memory is
+ * exhausted. Throws what the tier throws.
+ */
 export function writePiece(spill: Spill, block: number): number {
   const { store, tier } = spill;
-  const { records } = addedOf(spill, block);
+  const { records } = addedOf(spill, block, SPILL_RECORDS_MAX);
   const words = records.reduce((sum, record) => sum + packedWords(store, record), 0);
   if (words > spill.words.length) spill.words = new Uint32Array(words);
   const place = word(store, block, SPILL_PLACE_WORD);
@@ -161,7 +165,7 @@ export function writePiece(spill: Spill, block: number): number {
   setWord(store, piece, PIECE_BYTES_WORD, at * 4);
   setWord(store, piece, PIECE_RECORDS_WORD, records.length);
   setWord(store, block, SPILL_PIECES_WORD, piece);
-  holdNone(spill, block);
+  unlink(spill, block, records);
   for (const record of records) {
     if (isNameless(store, record)) spill.names?.drop(record, place);
     recordFree(store, record);
@@ -222,6 +226,19 @@ function link(
   const held = word(store, block, SPILL_HELD_WORD);
   setWord(store, block, SPILL_HELD_WORD, held + 1);
   if (held === 0) join(spill, block);
+}
+
+/** The first records of a block's list leave it. */
+function unlink(spill: Spill, block: number, records: readonly number[]): void {
+  const { store } = spill;
+  const rest = heldRecords(spill, block) - records.length;
+  if (rest === 0) {
+    holdNone(spill, block);
+    return;
+  }
+  const last = records[records.length - 1] as number;
+  setWord(store, block, SPILL_ADDED_WORD, word(store, last, ADDED_NEXT_WORD));
+  setWord(store, block, SPILL_HELD_WORD, rest);
 }
 
 /** A block has no added records in memory from now on. */
