@@ -218,7 +218,7 @@ class Run {
         },
         begin: (head) => this.#start(Uint32Array.from(new Uint32Array(head.secret.slice().buffer))),
         pause: (records, bytes, size) => {
-          (this.#restoration as Restoration).fileBytes = size;
+          (this.#restoration as Restoration).snapshotBytes = size;
           onProgress({ phase: "snapshot", records, bytes, size });
           return ++this.#frames % FRAMES_PER_PAUSE === 0 ? pause() : Promise.resolve();
         },
@@ -374,7 +374,7 @@ class Run {
     const { onProgress, pause } = this.#options;
     const { path, serial, size } = reader;
     const replay = this.#replay as Replay;
-    replay.restoration.fileBytes += size;
+    replay.restoration.journalBytes += size;
     const tell = (): void => {
       onProgress({ phase: "journal", records: replay.entries, bytes: reader.end, size });
     };

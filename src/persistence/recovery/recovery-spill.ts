@@ -63,6 +63,8 @@ const PART_BESIDE_LISTS = 0.6;
  * few could be given back.
  */
 const PART_LEFT = 1 / 2;
+/** Of the snapshot's size: so much of the journal brings little that is new. As much as partial snapshots leave behind a whole one. */
+const PART_REPLACED = 1 / 4;
 /** Entries of the seen-set that move or merge in a call. */
 const SEEN_ENTRIES = 16_384;
 
@@ -109,9 +111,9 @@ function boundBytes(restoration: Restoration, spilling: Spilling): number {
   return isGreat(restoration, spilling) ? bytes * PART_BESIDE_LISTS : bytes;
 }
 
-/** Whether the files do not fit in memory. */
-function isGreat({ fileBytes }: Restoration, { budgetBytes }: Spilling): boolean {
-  return fileBytes > budgetBytes;
+/** Whether the files do not fit in memory. A journal of a part of the snapshot mostly replaces what the snapshot has. */
+function isGreat({ journalBytes, snapshotBytes }: Restoration, { budgetBytes }: Spilling): boolean {
+  return snapshotBytes + Math.max(journalBytes - snapshotBytes * PART_REPLACED, 0) > budgetBytes;
 }
 
 /** What stays of records and hosts when hosts go. */

@@ -112,8 +112,9 @@ export interface Restoration {
   /** Memory is checked again above so many bytes that are held, or used. */
   spillAt: number;
   spillUsedAt: number;
-  /** Bytes of the files opened so far. */
-  fileBytes: number;
+  /** Bytes of the snapshot, and of the segments opened so far. */
+  snapshotBytes: number;
+  journalBytes: number;
   /** Leases that were out at the end. */
   leases: number;
   /** The last host looked up. */
@@ -138,7 +139,8 @@ export function createRestoration(core: Core, remake: () => Core, nowMs: number)
       latestClock: 0,
       spillAt: 0,
       spillUsedAt: 0,
-      fileBytes: 0,
+      snapshotBytes: 0,
+      journalBytes: 0,
       leases: 0,
       timeMs: 0,
       epoch: "",
