@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Frontier } from "../../../src/index.ts";
+import type { Frontier, SnapshotInfo } from "../../../src/index.ts";
 import { createCallLog } from "../../harness/call-log.ts";
 import { nowNs } from "../../harness/case.ts";
 import { urlChunk, type UrlShape } from "../../harness/urls.ts";
@@ -30,6 +30,11 @@ export async function fill(frontier: Frontier, count: number, shape: UrlShape): 
     spent += nowNs() - from;
   }
   return spent;
+}
+
+/** A snapshot of everything. Versions before the option write no other, and refuse it: HEAD's cases are run with them too. */
+export function wholeSnapshot(frontier: Frontier): Promise<SnapshotInfo> {
+  return frontier.snapshot({ whole: true }).catch(() => frontier.snapshot());
 }
 
 export interface Holds {

@@ -26,7 +26,7 @@ import {
   type Params,
   warmSize,
 } from "../../harness/case.ts";
-import { fill, type Holds, holdsDuring, temporary } from "./directory.ts";
+import { fill, type Holds, holdsDuring, temporary, wholeSnapshot } from "./directory.ts";
 
 const MODES: Record<string, FrontierOptions["durability"]> = {
   everyMs: { everyMs: 100 },
@@ -155,7 +155,7 @@ async function snapshotOf(
 
 async function timed(frontier: Frontier): Promise<{ holds: Holds; seconds: number; size: number }> {
   const from = nowNs();
-  const snapshot = frontier.snapshot({ whole: true });
+  const snapshot = wholeSnapshot(frontier);
   const holds = await holdsDuring(snapshot);
   const seconds = (nowNs() - from) / 1e9;
   return { holds, seconds, size: statSync((await snapshot).path).size };

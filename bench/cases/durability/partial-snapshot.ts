@@ -17,7 +17,7 @@ import { join } from "node:path";
 import { type Frontier, openFrontier } from "../../../src/index.ts";
 import { type BenchCase, type Job, nowNs, numberOf, type Params } from "../../harness/case.ts";
 import { urlChunk } from "../../harness/urls.ts";
-import { fill, temporary } from "./directory.ts";
+import { fill, temporary, wholeSnapshot } from "./directory.ts";
 
 const SHAPE = { hosts: 10_000, isUniform: true };
 /** Leases, and pushes, of one call. */
@@ -84,7 +84,7 @@ async function measure(directory: string, { urls, rounds, isWhole }: Load) {
   for (let round = 0; round < rounds; round++) {
     await change(frontier, urls + round * changed, changed);
     const from = nowNs();
-    const snapshot = await frontier.snapshot({ whole: isWhole });
+    const snapshot = await (isWhole ? wholeSnapshot(frontier) : frontier.snapshot());
     spent += nowNs() - from;
     bytes += snapshot.bytes;
     if (snapshot.bytes > base / 2) wholes++;
@@ -94,7 +94,7 @@ async function measure(directory: string, { urls, rounds, isWhole }: Load) {
   await frontier.close();
   const { seconds: openSeconds } = await reopened(options);
   const whole = await openFrontier(options);
-  await whole.snapshot({ whole: true });
+  await wholeSnapshot(whole);
   await whole.close();
   const { seconds: openWholeSeconds, pending } = await reopened(options);
   return {
