@@ -8,7 +8,6 @@ import { createRandom, type Random } from "../../src/base/random.ts";
 import { coreOf } from "../../src/engine/api/verify-frontier.ts";
 import type { FrontierOptions, Lease, Rule } from "../../src/engine/types/frontier-types.ts";
 import { LOG_ADMITTED } from "../../src/frontier/records/transition-log.ts";
-
 import {
   JOURNAL_FRAME_WORDS,
   JOURNAL_HOST_MADE,

@@ -50,9 +50,14 @@ export interface DurableRig {
 
 const DIRECTORY = "/dir";
 
-/** Path of a journal segment of such a frontier, in files of memory. */
+/** Path of a file of such a frontier, in files of memory. */
+export function filePath(name: string): string {
+  return `${DIRECTORY}/default/${name}`;
+}
+
+/** Path of a journal segment of such a frontier. */
 export function journalPath(serial: number): string {
-  return `${DIRECTORY}/default/journal-${String(serial).padStart(8, "0")}.log`;
+  return filePath(`journal-${String(serial).padStart(8, "0")}.log`);
 }
 
 /**

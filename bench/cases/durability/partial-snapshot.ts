@@ -10,7 +10,7 @@
  * Estimate: a visit and a push are 170 bytes of journal, a row of the whole snapshot is 100. A quarter of the whole snapshot is 25 bytes a
  * URL: reached after 15 rounds, so 6 or 7 of 100 snapshots are whole, and one costs a fifteenth of the time on average. The journal at an opening
  * is a quarter of the whole one at most, and replays at some 300 MB/s where rows are read at 200: 1.15 × the time. On disk: two whole ones, and the
- * journals behind both: 2.5.
+ * journals since then: 2.5.
  */
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";

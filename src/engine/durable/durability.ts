@@ -60,7 +60,7 @@ interface DurabilityParts {
   readonly names: Names | undefined;
   /** Serial of the segment to begin. */
   readonly serial: number;
-  /** Serial and bytes of the newest whole snapshot, 0: none, and bytes of the journal behind it. */
+  /** Serial and bytes of the newest whole snapshot, 0: none, and bytes of the journal since then. */
   readonly base: number;
   readonly baseBytes: number;
   readonly journalBytes: number;

@@ -1,13 +1,13 @@
 /**
  * SnapshotSchedule: when a snapshot is due, of which kind it is, and the one that is under way.
  *
- *   journal behind the last whole one ─┬─ > everyBytes and > that snapshot ─▶ a whole one
+ *   journal since the last whole one ──┬─ > everyBytes and > that snapshot ─▶ a whole one
  *                                      └─ older than everyMs, or asked for by hand ─┬─▶ partial, where little has changed
  *                                                                                   └─▶ whole
  *
  *   I1  One snapshot is written at a time. Its segment begins in the turn in which its head, or its totals, are taken.
- *   I2  A partial one stands behind a whole one that reads back without a fault, and behind a journal of at most PARTIAL_PART of its size:
- *       so an opening never has much more to read than the whole one.
+ *   I2  A partial one continues a whole one that reads back without a fault. The journal between them has at most PARTIAL_PART of its size, so
+ *       an opening reads little more than the whole one.
  */
 import type { Clock } from "../../base/clock.ts";
 import { FrontierError } from "../../base/errors.ts";
@@ -34,11 +34,11 @@ import { PACE_LEAD_BYTES, SnapshotPace } from "./snapshot-pace.ts";
 const TRIES = 8;
 /** One that was broken off is due again soon, and not at once: what breaks it may come often. */
 const BROKEN_PART = 0.25;
-/** How much of the whole snapshot's size the journal behind it may have for a partial one. */
+/** A partial snapshot is written while the journal since the whole one has at most this part of its size. */
 const PARTIAL_PART = 0.25;
 /** Smaller ones are written whole: that takes some milliseconds. */
-export const PARTIAL_BYTES_LEAST: number = 1024 * 1024;
-/** Segments behind a whole snapshot: an opening reads no more small files than this. */
+const PARTIAL_BYTES_LEAST = 1024 * 1024;
+/** Segments since a whole snapshot: an opening reads no more small files than this. */
 const PARTIAL_SEGMENTS_MAX = 256;
 
 /** What a snapshot copies, which another frontier's `clear` replaces. */
@@ -57,7 +57,7 @@ interface ScheduleParts {
   readonly place: Place;
   readonly identity: Identity;
   readonly journal: Journal;
-  /** Serial and bytes of the newest whole snapshot, 0: none, and bytes of the journal behind it. */
+  /** Serial and bytes of the newest whole snapshot, 0: none, and bytes of the journal since then. */
   readonly base: number;
   readonly baseBytes: number;
   readonly journalBytes: number;
@@ -219,14 +219,14 @@ export class SnapshotSchedule {
   }
 
   async #writePartial(): Promise<Done> {
-    const { flush, identity, journal, place, state } = this.#parts;
+    const { flush, journal, place, state } = this.#parts;
     const { core, room, volatileLive } = state();
     const { failed, leased, pending, waiting } = core.counters;
     const records = pending + waiting + leased + failed + core.resting.count - volatileLive;
     const { path, bytes } = await writePartial({
       ...{ place, room, flush },
       section: {
-        ...{ t: "partial", serial: journal.serial, base: this.#base, profile: identity.profile },
+        ...{ t: "partial", serial: journal.serial, base: this.#base },
         ...{ savedAt: this.#clock.now(), totals: totalsOf(core) },
       },
     });

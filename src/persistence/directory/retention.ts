@@ -26,7 +26,7 @@ export async function keepNewestGenerations(
   }
 }
 
-/** Removes partial snapshots before a snapshot of either kind: the journal behind their base is what counts. */
+/** Removes the partial snapshots before a newer snapshot of either kind, which takes their place. */
 export function removePartialsBefore(place: Place, serial: number): void {
   for (const before of listDirectory(place).partials)
     if (before < serial) place.files.remove(partialPath(place, before));

@@ -63,7 +63,7 @@ const PART_BESIDE_LISTS = 0.6;
  * few could be given back.
  */
 const PART_LEFT = 1 / 2;
-/** Of the snapshot's size: so much of the journal brings little that is new. As much as partial snapshots leave behind a whole one. */
+/** A journal of at most this part of the snapshot's size brings little that is new. Partial snapshots let it grow as far. */
 const PART_REPLACED = 1 / 4;
 /** Entries of the seen-set that move or merge in a call. */
 const SEEN_ENTRIES = 16_384;

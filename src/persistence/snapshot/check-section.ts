@@ -75,9 +75,9 @@ function faultOf(section: Section, size: number): string | undefined {
     case "block":
       return blockFault(section);
     case "partial": {
-      const { serial, base, profile, savedAt, totals } = section;
+      const { serial, base, savedAt, totals } = section;
       if (![serial, base].every(isCount) || base >= serial) return "serial";
-      if (typeof profile !== "string" || !isNumber(savedAt)) return "profile";
+      if (!isNumber(savedAt)) return "savedAt";
       return areNumbers(totals) ? undefined : "totals";
     }
     case "journal":

@@ -1,6 +1,6 @@
 /**
- * A partial snapshot: what a snapshot writes where little has changed since the last whole one. It has no rows, since the journal behind
- * the whole one, its base, holds every change already: it names the base, and the totals that base and journal add up to.
+ * A partial snapshot: what a snapshot writes where little has changed since the last whole one. It has no rows:
+ * the journal after the whole one, its base, holds every change. It names the base, and the totals that base and journal add up to.
  *
  *   base (whole) ─▶ segments base, base + 1, …, serial − 1 ─▶ totals as noted here ─▶ segments from serial on
  *                                                       └ others: something between was lost, and is reported
@@ -32,7 +32,7 @@ interface PartialParts {
   readonly flush: () => Promise<void>;
 }
 
-/** Writes the file. Throws the disk's error, and leaves nothing behind. */
+/** Writes the file. Throws the disk's error, and leaves no file then. */
 export async function writePartial({
   place,
   section,
@@ -78,5 +78,5 @@ export function totalsFault({ totals }: PartialSection, core: Core): string | un
   const found = totalsOf(core);
   const name = TOTALS.find((each) => totals[each] !== found[each]);
   if (name === undefined) return undefined;
-  return `${name}: ${totals[name]} noted, ${found[name]} found in the journal before it`;
+  return `${name}: ${totals[name]} counted before it, ${found[name]} in the journal`;
 }

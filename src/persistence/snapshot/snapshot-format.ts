@@ -166,7 +166,6 @@ export interface PartialSection {
   readonly serial: number;
   /** Serial of the whole snapshot that it continues. */
   readonly base: number;
-  readonly profile: string;
   readonly savedAt: number;
   /** What the base and the journal since then add up to at the first byte of segment `serial`. */
   readonly totals: Record<string, number>;

@@ -156,7 +156,7 @@ export function bloomOf(mover: Mover): Bloom {
 }
 
 /**
- * Keeps a run of pages for the bloom, if there is room. It is the longest run of all: taken when memory is in pieces, it would lie behind
+ * Keeps a run of pages for the bloom, if there is room. It is the longest run of all: taken when memory is in pieces, it would lie after
  * everything, and no page before it would ever be given back to the system.
  */
 export function reserveBloom(mover: Mover): void {

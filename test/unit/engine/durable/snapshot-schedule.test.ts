@@ -8,6 +8,8 @@ import type { FrontierOptions } from "../../../../src/engine/types/frontier-opti
 import {
   type DurableRig,
   damageOf,
+  filePath,
+  journalPath,
   killedFiles,
   knownOf,
   openRig,
@@ -40,7 +42,7 @@ function again(
 }
 
 function namesOf(files: MemoryFiles, pattern: RegExp): string[] {
-  const folder = "/dir/default/";
+  const folder = filePath("");
   return files.names().flatMap((name) => {
     return name.startsWith(folder) && pattern.test(name) ? [name.slice(folder.length)] : [];
   });
@@ -48,7 +50,7 @@ function namesOf(files: MemoryFiles, pattern: RegExp): string[] {
 
 function damage(files: MemoryFiles, pattern: RegExp): string {
   const [name = ""] = namesOf(files, pattern);
-  const path = `/dir/default/${name}`;
+  const path = filePath(name);
   const bytes = files.bytesOf(path).slice();
   bytes[40] = (bytes[40] as number) ^ 255;
   files.setBytes(path, bytes);
@@ -81,7 +83,7 @@ describe("a snapshot by hand", () => {
     expect(knownOf(copy)).toEqual(known);
   });
 
-  it("is whole where the journal behind the whole one has a quarter of its size", async () => {
+  it("is whole where the journal since the last whole one has a quarter of its size", async () => {
     const rig = await openWithBase();
     rig.frontier.pushMany(urlsOf(COUNT / 2, "more"));
     expect((await rig.frontier.snapshot()).path).toMatch(WHOLE);
@@ -228,8 +230,8 @@ describe("snapshots.everyMs", () => {
   });
 });
 
-describe("an opening behind a partial snapshot", () => {
-  /** A base, an older whole one, and a partial one behind both. */
+describe("an opening after a partial snapshot", () => {
+  /** Two whole ones, and a partial one after them. */
   async function openWithPieces(): Promise<DurableRig & { files: MemoryFiles }> {
     const rig = await openWithBase();
     rig.frontier.pushMany(urlsOf(COUNT / 2, "second"));
@@ -243,7 +245,7 @@ describe("an opening behind a partial snapshot", () => {
 
   it.each([
     ["the partial one", PARTIAL],
-    ["the whole one behind it", /00000003\.msgpack$/],
+    ["the whole one that it continues", /00000003\.msgpack$/],
   ])(
     "loses nothing where %s is damaged, reports it, and writes a whole one next",
     async (_, pattern) => {
@@ -265,7 +267,7 @@ describe("an opening behind a partial snapshot", () => {
   it("needs no partial one", async () => {
     const rig = await openWithPieces();
     const known = knownOf(rig);
-    for (const name of namesOf(rig.files, PARTIAL)) rig.files.remove(`/dir/default/${name}`);
+    for (const name of namesOf(rig.files, PARTIAL)) rig.files.remove(filePath(name));
     const copy = await again(rig);
     expect(await damageOf(copy.frontier)).toEqual([]);
     expect(knownOf(copy)).toEqual(known);
@@ -273,11 +275,13 @@ describe("an opening behind a partial snapshot", () => {
 
   it("reports a segment that was cut between two frames", async () => {
     const rig = await openWithPieces();
-    const path = "/dir/default/journal-00000003.log";
+    const path = journalPath(3);
     rig.files.setBytes(path, rig.files.bytesOf(path).slice(0, 64));
     const copy = await again(rig);
     const found = await damageOf(copy.frontier);
-    expect(found).toEqual([expect.stringMatching(/partial.*leases: 20 noted, 0 found/)]);
+    expect(found).toEqual([
+      expect.stringMatching(/partial.*leases: 20 counted before it, 0 in the journal/),
+    ]);
     const third = await again({ ...copy, files: copy.files as MemoryFiles });
     expect(await damageOf(third.frontier)).toEqual([]);
   });
@@ -295,6 +299,6 @@ describe("an opening behind a partial snapshot", () => {
 
 function sizeOf(files: MemoryFiles, pattern: RegExp): number {
   return namesOf(files, pattern).reduce((sum, name) => {
-    return sum + files.bytesOf(`/dir/default/${name}`).length;
+    return sum + files.bytesOf(filePath(name)).length;
   }, 0);
 }

@@ -15,7 +15,7 @@ import {
   seenStats,
   seenStep,
 } from "../../../../src/structures/seen/seen-set.ts";
-import { createMemoryFiles } from "../../../support/memory-files.ts";
+import { createMemoryFiles, type MemoryFiles } from "../../../support/memory-files.ts";
 import { FINISHED, hashOf, openBench, openTiered } from "../../../support/seen-bench.ts";
 import { SEEN_POOL, type SeenPlay, playSeen } from "../../../support/seen-model.ts";
 import { testSeed } from "../../../support/seed.ts";
@@ -84,13 +84,18 @@ describe("a bloom that is filled after an opening", () => {
     }
   }
 
-  it("lies where memory was free when the replay began, not behind what the replay brings", () => {
-    const files = createMemoryFiles();
+  /** The set of a second process: the first one left 20,000 finished hashes. */
+  function reopened(files: MemoryFiles): SeenSet {
     const first = openTiered(openBench(), files);
     for (let at = 0; at < 20_000; at++) seenSet(first, ...hashOf(at), FINISHED + at);
     while (seenStep(first, 5000) > 0);
     first.tiered?.cold.close();
-    const seen = openTiered(openBench(), files);
+    return openTiered(openBench(), files);
+  }
+
+  it("lies where memory was free when the replay began, not after what the replay brings", () => {
+    const files = createMemoryFiles();
+    const seen = reopened(files);
     const { region } = seen.table.kernel;
     const { bytes } = seenStats(seen);
     seenRecover(seen);
@@ -108,11 +113,7 @@ describe("a bloom that is filled after an opening", () => {
 
   it("asks nothing that earlier processes left while files are replayed", () => {
     const files = createMemoryFiles();
-    const first = openTiered(openBench(), files);
-    for (let at = 0; at < 20_000; at++) seenSet(first, ...hashOf(at), FINISHED + at);
-    while (seenStep(first, 5000) > 0);
-    first.tiered?.cold.close();
-    const seen = openTiered(openBench(), files);
+    const seen = reopened(files);
     seenRecover(seen);
     files.reads.length = 0;
     for (let at = 0; at < 10_000; at++) expect(seenFind(seen, ...hashOf(at))).toBe(0);
