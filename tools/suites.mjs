@@ -38,6 +38,7 @@ export const LONG_TESTS = [
   {
     what: "the protocol's meanings and streams, and a Python client",
     files: [
+      "test/server/edges.test.ts",
       "test/server/finished.test.ts",
       "test/server/given-frontier.test.ts",
       "test/server/meanings.test.ts",

@@ -62,7 +62,7 @@ export const UNARY_CALLS = {
   GetStats: getStats,
   DeleteQueue: async (calls, request) => {
     const { key, crawlID } = readQueue(request);
-    const crawl = await calls.find(crawlIdOf(crawlID));
+    const crawl = await queueOwner(calls, key, crawlID);
     return longBytes((await crawl?.deleteQueue(key)) ?? 0);
   },
   BlockQueueUntil: async (calls, request) => {
@@ -106,13 +106,18 @@ export const UNARY_CALLS = {
   },
 } satisfies Record<string, Unary>;
 
+/** The crawl of one queue. An empty key, which means all queues in other calls, names none. */
+async function queueOwner(calls: Calls, key: string, id: string): Promise<Crawl | undefined> {
+  return key === "" ? undefined : await calls.find(crawlIdOf(id));
+}
+
 /** False: there is no such queue. */
 async function changeQueue(
   calls: Calls,
   { key, crawlID }: { key: string; crawlID: string },
   change: QueueChange,
 ): Promise<boolean> {
-  const crawl = await calls.find(crawlIdOf(crawlID));
+  const crawl = await queueOwner(calls, key, crawlID);
   return (await crawl?.change(key, change)) === true;
 }
 

@@ -1,0 +1,55 @@
+/** Calls at the edges of what they take: empty keys. */
+import { beforeEach, describe, expect, it } from "vitest";
+import { createVirtualClock, openFrontier } from "../../src/index.ts";
+import type { ServeOptions } from "../../src/server.ts";
+import { type Client, connect, found, type Message, serving } from "./client.ts";
+import { STORES, storeOptions } from "./stores.ts";
+
+const START_SECOND = 1_800_000_000;
+const URLS = ["http://a.com/1", "http://a.com/2", "http://b.com/1"] as const;
+
+/** Calls about one queue, without its key. */
+async function callWithoutKey(client: Client): Promise<unknown> {
+  const limit = client.call("SetCrawlLimit", { limit: 1 }).then(
+    () => "set",
+    (cause: Message) => cause.details,
+  );
+  return {
+    deleted: (await client.call("DeleteQueue")).value,
+    blocked: await client.call("BlockQueueUntil", { time: 9_999_999_999 }),
+    limit: await limit,
+    given: await client.get(),
+  };
+}
+
+const NONE_CHANGED = {
+  deleted: 0,
+  blocked: {},
+  limit: "CrawlId and Queue combination is not found.",
+  given: URLS,
+};
+
+describe.each(STORES)("a service in %s", (store) => {
+  const clock = { current: createVirtualClock(START_SECOND * 1_000) };
+  let options: ServeOptions;
+  let client: Client;
+
+  beforeEach(async (context) => {
+    clock.current = createVirtualClock(START_SECOND * 1_000);
+    options = { clock: clock.current, ...(await storeOptions(store, context)) };
+    client = connect((await serving(options)).port);
+  });
+
+  it("changes and deletes nothing for a queue without a key", async () => {
+    await client.put(...URLS.map((url) => found(url)));
+    expect(await callWithoutKey(client)).toEqual(NONE_CHANGED);
+    expect(await client.call("CountURLs")).toEqual({ value: 3 });
+  });
+});
+
+it("a frontier that is given loses nothing for a queue without a key", async () => {
+  await using frontier = await openFrontier({ name: "mine", keepOpen: true });
+  const client = connect((await serving({ frontier })).port);
+  await client.put(...URLS.map((url) => found(url)));
+  expect(await callWithoutKey(client)).toEqual(NONE_CHANGED);
+});
