@@ -189,7 +189,7 @@ function createNode(settings: ServeSettings, registry: CrawlRegistry, clock: Clo
       setLogLevel: () => undefined, // faults alone are reported
       isClosing: () => node.isClosing,
       nodes: () => registry.nodes(),
-      second: () => Math.floor(clock.now() / 1_000),
+      now: () => clock.now(),
       monotonic: () => clock.monotonic(),
       fault: (place, cause) => onFault?.({ place, cause }),
     },

@@ -1,8 +1,8 @@
-/** Calls at the edges of what they take: empty keys. */
+/** Calls at the edges of what they take: empty keys, the present second. */
 import { beforeEach, describe, expect, it } from "vitest";
 import { createVirtualClock, openFrontier } from "../../src/index.ts";
 import type { ServeOptions } from "../../src/server.ts";
-import { type Client, connect, found, type Message, serving } from "./client.ts";
+import { type Client, connect, found, known, type Message, serving } from "./client.ts";
 import { STORES, storeOptions } from "./stores.ts";
 
 const START_SECOND = 1_800_000_000;
@@ -44,6 +44,15 @@ describe.each(STORES)("a service in %s", (store) => {
     await client.put(...URLS.map((url) => found(url)));
     expect(await callWithoutKey(client)).toEqual(NONE_CHANGED);
     expect(await client.call("CountURLs")).toEqual({ value: 3 });
+  });
+
+  it("purges what came in this very second where no day is to pass", async () => {
+    clock.current.advance(300);
+    await client.put(...URLS.map((url) => found(url)), known("http://c.com/1", 0));
+    clock.current.advance(200);
+    expect(await client.call("PurgeURLs", { days: 1 })).toEqual({ value: 0 });
+    expect(await client.call("PurgeURLs", { days: 0 })).toEqual({ value: 4 });
+    expect(await client.call("CountURLs")).toEqual({ value: 0 });
   });
 });
 

@@ -41,8 +41,8 @@ export interface Calls {
   setLogLevel(name: string, level: number): void;
   isClosing(): boolean;
   nodes(): Soon<readonly string[]>;
-  /** Seconds since 1970. */
-  second(): number;
+  /** Milliseconds since 1970. */
+  now(): number;
   monotonic(): number;
   fault(call: string, cause: unknown): void;
 }
@@ -100,7 +100,8 @@ export const UNARY_CALLS = {
   },
   PurgeURLs: async (calls, request) => {
     const { key, crawlID, days } = readPurgeUrls(request);
-    const before = calls.second() - days * DAY_SECONDS;
+    // What came in this very second is older than 0 days.
+    const before = calls.now() / 1_000 - days * DAY_SECONDS;
     const crawl = await calls.find(crawlIdOf(crawlID));
     return longBytes((await crawl?.purge(key, before)) ?? 0);
   },
