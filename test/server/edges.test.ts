@@ -1,7 +1,7 @@
-/** Calls at the edges of what they take: empty keys, the present second. */
+/** Calls at the edges of what they take: empty keys, long names, the present second. */
 import { beforeEach, describe, expect, it } from "vitest";
 import { createVirtualClock, openFrontier } from "../../src/index.ts";
-import type { ServeOptions } from "../../src/server.ts";
+import type { ServeOptions, Server } from "../../src/server.ts";
 import { type Client, connect, found, known, type Message, serving } from "./client.ts";
 import { STORES, storeOptions } from "./stores.ts";
 
@@ -32,12 +32,14 @@ const NONE_CHANGED = {
 describe.each(STORES)("a service in %s", (store) => {
   const clock = { current: createVirtualClock(START_SECOND * 1_000) };
   let options: ServeOptions;
+  let server: Server;
   let client: Client;
 
   beforeEach(async (context) => {
     clock.current = createVirtualClock(START_SECOND * 1_000);
     options = { clock: clock.current, ...(await storeOptions(store, context)) };
-    client = connect((await serving(options)).port);
+    server = await serving(options);
+    client = connect(server.port);
   });
 
   it("changes and deletes nothing for a queue without a key", async () => {
@@ -53,6 +55,34 @@ describe.each(STORES)("a service in %s", (store) => {
     expect(await client.call("PurgeURLs", { days: 1 })).toEqual({ value: 0 });
     expect(await client.call("PurgeURLs", { days: 0 })).toEqual({ value: 4 });
     expect(await client.call("CountURLs")).toEqual({ value: 0 });
+  });
+
+  it("has crawls of any name of at most 255 characters, after a restart too", async () => {
+    const names = [
+      "c".repeat(255),
+      "ü".repeat(255),
+      `${"ü".repeat(254)}!`,
+      "../..",
+      "a/b\nc",
+      " x",
+    ];
+    for (const crawlID of names) {
+      expect(await client.put(found("http://a.com/1", { crawlID }))).toEqual(["OK"]);
+    }
+    const tooLong = { crawlID: "c".repeat(256) };
+    const acks = client.put(found("http://a.com/1", tooLong), known("http://a.com/1", 0, tooLong));
+    expect(await acks).toEqual(["SKIPPED", "SKIPPED"]);
+    if (store !== "memory") {
+      client.raw.close();
+      await server.close();
+      client = connect((await serving(options)).port);
+    }
+    expect((await client.call("ListCrawls")).values).toEqual(names);
+    for (const crawlID of names) {
+      expect(await client.get({ crawlID })).toEqual(["http://a.com/1"]);
+      expect(await client.call("DeleteCrawl", { value: crawlID })).toEqual({ value: 1 });
+    }
+    expect((await client.call("ListCrawls")).values).toEqual([]);
   });
 });
 

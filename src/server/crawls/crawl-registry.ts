@@ -2,13 +2,14 @@
  * The crawls of a server: each one a frontier of its own, made when it is first used, found again at the next start.
  *
  *   directory/server        the names of the crawls and the default delay, as the state of a small frontier
- *   directory/crawl-<name>  one frontier each; the name in hexadecimal where it is no plain word
+ *   directory/crawl-<name>  one frontier each; the name in hexadecimal where it is no plain word, or its hash where that is too long
  *
  *   I1  A crawl is opened once, however many calls ask for it at the same time.
  *   I2  A crawl's name is stored before its first URL.
  */
 import {
   type Clock,
+  fingerprint,
   FrontierError,
   type Frontier,
   type FrontierOptions,
@@ -22,6 +23,8 @@ import { ROOM_ANY } from "./queue-table.ts";
 const DELAY_DEFAULT = 1;
 /** Attempts and hand-outs are the client's to count. */
 const MANY = 2 ** 31 - 1;
+/** Longest name of a frontier. */
+const NAME_LENGTH_MAX = 200;
 /** Least lease time that the protocol can ask for; each lease has its own. */
 const LEASE_MS = 1_000;
 
@@ -213,5 +216,7 @@ class LocalRegistry implements Omit<CrawlRegistry, keyof Control> {
 /** A name for a directory: letters, digits, dots and dashes as they are, others by their bytes. */
 function directoryName(id: string): string {
   if (/^[\w-][\w.-]{0,79}$/.test(id)) return `crawl-${id}`;
-  return `crawl-x${Buffer.from(id, "utf8").toString("hex")}`;
+  const name = `crawl-x${Buffer.from(id, "utf8").toString("hex")}`;
+  if (name.length <= NAME_LENGTH_MAX) return name;
+  return `crawl-~${fingerprint(name)}`; // no URL: of the text itself
 }

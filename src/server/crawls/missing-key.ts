@@ -1,6 +1,6 @@
 /** The key of a queue that its client did not name: the host as it stands in the URL, without the port. */
 
-/** Longest key of a queue, in characters. */
+/** Longest key of a queue and longest ID of a crawl, in characters. */
 export const KEY_LENGTH_MAX = 255;
 
 /** Codes of `:`, `/`, `?` and `&`. */

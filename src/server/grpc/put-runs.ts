@@ -10,9 +10,9 @@
  *   I2  A round takes what stands first on each stream; other calls have their turn after some 1,024 URLs.
  */
 import type { Crawl, Soon } from "../crawls/crawl.ts";
-import { crawlIdOf } from "../crawls/missing-key.ts";
+import { crawlIdOf, KEY_LENGTH_MAX } from "../crawls/missing-key.ts";
 import type { Calls } from "./calls.ts";
-import { FAILED, OK, type PutMessage, type PutUrl } from "./messages.ts";
+import { FAILED, OK, type PutMessage, type PutUrl, SKIPPED } from "./messages.ts";
 
 /** A run takes messages until it has so many URLs, and a turn of the event loop takes runs. */
 const TOGETHER_URLS = 1_024;
@@ -148,6 +148,7 @@ function statusesOf(calls: Calls, { urls, isKnown, crawlID = "" }: Run): Soon<Ui
   const act = (crawl: Crawl): Soon<Uint8Array> =>
     isKnown ? crawl.know(urls) : crawl.discover(urls);
   if (calls.isClosing()) return fail();
+  if (crawlID.length > KEY_LENGTH_MAX) return new Uint8Array(urls.length).fill(SKIPPED);
   try {
     const crawl = calls.crawl(crawlIdOf(crawlID));
     const statuses = crawl instanceof Promise ? crawl.then(act) : act(crawl);
