@@ -28,8 +28,14 @@ import { RpcStream } from "./rpc-stream.ts";
 
 const SERVICE = "/urlfrontier.URLFrontier/";
 /** A connection on which nothing happens is asked whether it is alive, so that one that is gone holds nothing. */
-const KEEPALIVE_MS = 60_000;
-const KEEPALIVE_TIMEOUT_MS = 20_000;
+export interface Keepalive {
+  /** Time without any byte after which it is asked, again and again. */
+  readonly idleMs: number;
+  /** Time that it has for its answer. */
+  readonly answerMs: number;
+}
+
+const KEEPALIVE: Keepalive = { idleMs: 60_000, answerMs: 20_000 };
 /** Headers of one call. */
 const HEADER_BYTES_MAX = 16_384;
 /** Megabytes that Node may hold for one connection: more than its windows let in. */
@@ -45,6 +51,7 @@ export async function listen(
   settings: ServeSettings,
   port: number,
   calls: Calls,
+  keepalive = KEEPALIVE,
 ): Promise<RpcServer> {
   const { given, host, messageBytesMax, streamsMax } = settings;
   const options = {
@@ -71,7 +78,7 @@ export async function listen(
       rpc.fail(new CallError(UNIMPLEMENTED, `${path}: there is no such call`));
     else if (rpc.isOpen) open(rpc);
   });
-  const close = closerOf(server);
+  const close = closerOf(server, keepalive);
   await new Promise<void>((resolve, reject) => {
     server.on("error", (cause) => {
       if (server.listening) calls.fault("listen", cause);
@@ -123,7 +130,7 @@ async function answerOf(calls: Calls, name: string, act: Unary, request: Buffer)
 }
 
 /** Follows the connections of a server; returns what ends it. */
-function closerOf(server: Http2Server): (drainMs: number) => Promise<void> {
+function closerOf(server: Http2Server, keepalive: Keepalive): (drainMs: number) => Promise<void> {
   const sockets = new Set<Socket>();
   const sessions = new Set<ServerHttp2Session>();
   server.on("connection", (socket: Socket) => {
@@ -133,7 +140,7 @@ function closerOf(server: Http2Server): (drainMs: number) => Promise<void> {
   server.on("session", (session: ServerHttp2Session) => {
     sessions.add(session);
     session.on("close", () => sessions.delete(session));
-    session.setTimeout(KEEPALIVE_MS, () => askAlive(session));
+    keepAlive(session, keepalive);
   });
   return (drainMs) =>
     new Promise((resolve) => {
@@ -152,14 +159,18 @@ function closerOf(server: Http2Server): (drainMs: number) => Promise<void> {
     });
 }
 
-/** Ends a connection that does not answer. */
-function askAlive(session: ServerHttp2Session): void {
-  if (session.destroyed || session.closed) return;
-  const stop = after(KEEPALIVE_TIMEOUT_MS, () => session.destroy(), false);
-  session.on("close", stop);
-  session.ping((cause) => {
-    stop();
-    session.off("close", stop);
-    if (cause !== null) session.destroy();
+/** Ends a connection that does not answer when nothing has happened on it for a while. */
+function keepAlive(session: ServerHttp2Session, keepalive: Keepalive): void {
+  // Node forgets the listener, and its clock stands still, once the time has passed.
+  session.setTimeout(keepalive.idleMs, () => {
+    if (session.destroyed || session.closed) return;
+    const stop = after(keepalive.answerMs, () => session.destroy(), false);
+    session.once("close", stop);
+    session.ping((cause) => {
+      stop();
+      session.off("close", stop);
+      if (cause === null) keepAlive(session, keepalive);
+      else session.destroy();
+    });
   });
 }
