@@ -62,7 +62,7 @@ export interface ServeOptions {
    */
   durability?: FrontierOptions["durability"] | undefined;
   /**
-   * Address to listen on. Any other than loopback needs `token`, or `tls` with `ca`.
+   * Address to listen on; `localhost` is both loopback addresses. Any other than loopback needs `token`, or `tls` with `ca`.
    * @defaultValue "127.0.0.1"
    */
   host?: string | undefined;

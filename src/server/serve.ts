@@ -163,6 +163,7 @@ function openHttp(settings: ServeSettings, parts: Parts, port: number): Promise<
       return textOf([...serverFamilies(node.calls.metrics), ...familiesOf(reports)]);
     },
     isReady: () => !node.isClosing,
+    onFault: (cause) => node.calls.fault("http", cause),
   });
 }
 

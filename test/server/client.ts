@@ -66,13 +66,15 @@ export function connect(
     credentials = grpc.credentials.createInsecure(),
     token,
     options = {},
+    host = "127.0.0.1",
   }: {
     credentials?: grpc.ChannelCredentials;
     token?: string;
     options?: grpc.ClientOptions;
+    host?: string;
   } = {},
 ): Client {
-  const raw = new service.urlfrontier.URLFrontier(`127.0.0.1:${port}`, credentials, options);
+  const raw = new service.urlfrontier.URLFrontier(`${host}:${port}`, credentials, options);
   onTestFinished(() => raw.close());
   const headers = new grpc.Metadata();
   if (token !== undefined) headers.set("authorization", `Bearer ${token}`);

@@ -13,9 +13,10 @@ import {
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from "node:http2";
-import type { AddressInfo, Socket } from "node:net";
+import type { Socket } from "node:net";
 import { after } from "../../base/clock.ts";
 import { FrontierError } from "../../base/errors.ts";
+import { type Listening, listenOn } from "../listen-on.ts";
 import { isSameSecret } from "../secret.ts";
 import type { ServeSettings } from "../options.ts";
 import { CallError, callErrorOf, UNAUTHENTICATED, UNIMPLEMENTED } from "./call-errors.ts";
@@ -78,15 +79,12 @@ export async function listen(
       rpc.fail(new CallError(UNIMPLEMENTED, `${path}: there is no such call`));
     else if (rpc.isOpen) open(rpc);
   });
-  const close = closerOf(server, keepalive);
-  await new Promise<void>((resolve, reject) => {
-    server.on("error", (cause) => {
-      if (server.listening) calls.fault("listen", cause);
-      else reject(portFault(cause, host, port));
-    });
-    server.listen(port, host, resolve);
+  const connections = follow(server, keepalive);
+  const onFault = (cause: unknown): void => calls.fault("listen", cause);
+  const listening = await listenOn(server, { host, port, onFault }).catch((cause) => {
+    throw portFault(cause, host, port);
   });
-  return { port: (server.address() as AddressInfo).port, close };
+  return { port: listening.port, close: (drainMs) => close(listening, connections, drainMs) };
 }
 
 function portFault(cause: Error, host: string, port: number): FrontierError {
@@ -129,8 +127,13 @@ async function answerOf(calls: Calls, name: string, act: Unary, request: Buffer)
   }
 }
 
-/** Follows the connections of a server; returns what ends it. */
-function closerOf(server: Http2Server, keepalive: Keepalive): (drainMs: number) => Promise<void> {
+/** What is connected to a server. */
+interface Connections {
+  readonly sockets: Set<Socket>;
+  readonly sessions: Set<ServerHttp2Session>;
+}
+
+function follow(server: Http2Server, keepalive: Keepalive): Connections {
   const sockets = new Set<Socket>();
   const sessions = new Set<ServerHttp2Session>();
   server.on("connection", (socket: Socket) => {
@@ -142,21 +145,25 @@ function closerOf(server: Http2Server, keepalive: Keepalive): (drainMs: number) 
     session.on("close", () => sessions.delete(session));
     keepAlive(session, keepalive);
   });
-  return (drainMs) =>
-    new Promise((resolve) => {
-      const stop = after(drainMs, () => {
-        for (const session of sessions) session.destroy(undefined, constants.NGHTTP2_CANCEL);
-        // Those that were never a connection of HTTP/2, or still send.
-        setImmediate(() => {
-          for (const socket of sockets) socket.destroy();
-        });
-      });
-      server.close(() => {
-        stop();
-        resolve();
-      });
-      for (const session of sessions) session.close();
+  return { sockets, sessions };
+}
+
+async function close(
+  listening: Listening,
+  { sockets, sessions }: Connections,
+  drainMs: number,
+): Promise<void> {
+  const stop = after(drainMs, () => {
+    for (const session of sessions) session.destroy(undefined, constants.NGHTTP2_CANCEL);
+    // Those that were never a connection of HTTP/2, or still send.
+    setImmediate(() => {
+      for (const socket of sockets) socket.destroy();
     });
+  });
+  const over = listening.close();
+  for (const session of sessions) session.close();
+  await over;
+  stop();
 }
 
 /** Ends a connection that does not answer when nothing has happened on it for a while. */

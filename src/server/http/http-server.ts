@@ -15,10 +15,10 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
-import type { AddressInfo } from "node:net";
 import { after } from "../../base/clock.ts";
 import { FrontierError } from "../../base/errors.ts";
 import type { Soon } from "../crawls/crawl.ts";
+import { type Listening, listenOn } from "../listen-on.ts";
 import type { ServeTls } from "../options.ts";
 import { type Guard, hasToken, refusalOf } from "./guard.ts";
 import { type LiveFeed, MEDIA_EVENTS } from "./live-feed.ts";
@@ -36,6 +36,7 @@ export interface HttpOptions {
   readonly watched: () => Soon<Iterable<readonly [string, Watched]>>;
   readonly metrics: () => Promise<string>;
   readonly isReady: () => boolean;
+  readonly onFault: (cause: unknown) => void;
 }
 
 export interface HttpServer {
@@ -76,7 +77,7 @@ const PAGES: Readonly<Record<string, readonly [media: string, text: string]>> = 
 
 /** Resolves when it listens; rejects with PORT_IN_USE. */
 export async function listenHttp(options: HttpOptions): Promise<HttpServer> {
-  const { host, port, tls } = options;
+  const { host, port, tls, onFault } = options;
   const handler = (request: IncomingMessage, response: ServerResponse): void => {
     answer(options, request, response).catch((cause) => fail(response, cause));
   };
@@ -93,13 +94,12 @@ export async function listenHttp(options: HttpOptions): Promise<HttpServer> {
           handler,
         );
   server.maxConnections = CONNECTIONS_MAX;
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", (cause) => reject(portFault(cause, host, port)));
-    server.listen(port, host, resolve);
+  const listening = await listenOn(server, { host, port, onFault }).catch((cause) => {
+    throw portFault(cause, host, port);
   });
   return {
-    port: (server.address() as AddressInfo).port,
-    close: () => closeHttp(server, options.feed),
+    port: listening.port,
+    close: () => closeHttp(server, listening, options.feed),
   };
 }
 
@@ -108,16 +108,13 @@ function portFault(cause: Error, host: string, port: number): FrontierError {
   return new FrontierError("PORT_IN_USE", message, cause);
 }
 
-function closeHttp(server: Server, feed: LiveFeed): Promise<void> {
+async function closeHttp(server: Server, listening: Listening, feed: LiveFeed): Promise<void> {
   feed.close();
-  return new Promise((resolve) => {
-    const stop = after(CLOSE_MS, () => server.closeAllConnections());
-    server.close(() => {
-      stop();
-      resolve();
-    });
-    server.closeIdleConnections();
-  });
+  const stop = after(CLOSE_MS, () => server.closeAllConnections());
+  const over = listening.close();
+  server.closeIdleConnections();
+  await over;
+  stop();
 }
 
 async function answer(
