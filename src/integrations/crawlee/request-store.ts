@@ -355,9 +355,11 @@ export class RequestStore {
     return whenKnown<Report, QueueCounts>(this.frontier.report(), countsOf);
   }
 
-  /** The counts at once; undefined on a frontier that is elsewhere. */
+  /** The counts at once; undefined on a frontier that is elsewhere, or closed. */
   countsHere(): QueueCounts | undefined {
-    if (typeof this.frontier.status === "function") return undefined;
+    const { status } = this.frontier;
+    if (typeof status === "function" || status === "stopping" || status === "stopped")
+      return undefined;
     const report = this.frontier.report();
     return isLater(report) ? undefined : countsOf(report);
   }
