@@ -369,6 +369,32 @@ describe("FrontierRequestManager", () => {
     expect([{ ...handled?.userData }, typeof handled?.handledAt]).toEqual([{ a: 1 }, "string"]);
     expect(await manager.isFinished()).toBe(true);
   });
+
+  it("keeps its last counts when it is closed, for the crawler that logs them, and is dropped twice", async () => {
+    const urls = ["http://a.test/1", "http://a.test/2"];
+    const closed = await open();
+    await closed.addRequests(urls);
+    await closed.markRequestHandled(await fetch(closed));
+    await closed.close();
+    expect([closed.getTotalCount(), closed.getPendingCount()]).toEqual([2, 1]);
+    const dropped = await open();
+    await dropped.addRequests(urls);
+    for (let time = 0; time < 2; time++) await dropped.drop();
+    expect([dropped.getTotalCount(), dropped.getPendingCount()]).toEqual([0, 0]);
+  });
+
+  it.each([
+    { batchSize: 0 },
+    { batchSize: Number.NaN },
+    { batchSize: "many" },
+    { waitBetweenBatchesMillis: -1 },
+    { maxNewRequests: "none" },
+  ])("refuses %j instead of adding nothing", async (options) => {
+    const manager = await open();
+    const adding = manager.addRequestsBatched(["http://a.test/"], options as object);
+    await expect(adding).rejects.toThrow(/options\.(batchSize|wait|maxNew)/);
+    expect(await manager.isFinished()).toBe(true);
+  });
 });
 
 /** The same request, leased beside the manager, as another process would. */

@@ -139,11 +139,15 @@ describe("OutriderStorage", () => {
     const request = { id: requestId, url: "http://a.test/", uniqueKey: "k", handledAt: new Date() };
     await one.updateRequest(request);
     expect(await two.get()).toMatchObject({ handledRequestCount: 0, pendingRequestCount: 1 });
-    await expect(one.prolongRequestLock(requestId, { lockSecs: 1 })).rejects.toThrow(/not locked/);
+    await expect(one.prolongRequestLock(requestId, { lockSecs: 1 })).rejects.toThrow(
+      /is not locked/,
+    );
     await two.updateRequest(request);
     expect(await two.get()).toMatchObject({ handledRequestCount: 1, pendingRequestCount: 0 });
-    await expect(two.deleteRequestLock(requestId)).rejects.toThrow(/handled/);
-    await expect(two.deleteRequestLock("unknown")).rejects.toThrow(/unknown/);
+    await expect(two.deleteRequestLock(requestId)).rejects.toThrow(
+      /already been handled in queue queue/,
+    );
+    await expect(two.deleteRequestLock("unknown")).rejects.toThrow(/not found in queue/);
   });
 
   it("returns an unlocked request to its place, or to the front, however often", async () => {
@@ -186,6 +190,85 @@ describe("OutriderStorage", () => {
     await client.deleteRequestLock(second);
     clock.advance(20_000);
     expect(await lock()).toBe("123");
+  });
+
+  it("prolongs a lock that expired until another client asks for requests, and no longer", async () => {
+    const clock = createVirtualClock(1e12);
+    const storage = makeStorage({ frontier: { clock } });
+    const [one, two] = [await openClient(storage, "one"), await openClient(storage, "two")];
+    for (const at of [1, 2, 3])
+      await one.addRequest({ url: `http://a.test/${at}`, uniqueKey: `${at}` });
+    const { items } = await one.listAndLockHead({ lockSecs: 10 });
+    const [first = "", second = "", third = ""] = items.map(({ id }) => id);
+    clock.advance(30_000);
+    const { lockExpiresAt } = await one.prolongRequestLock(second, { lockSecs: 10 });
+    expect(lockExpiresAt.getTime()).toBe(1e12 + 40_000);
+    await expect(one.deleteRequestLock(first)).rejects.toThrow(/is not locked/);
+    const locked = async (): Promise<string[]> =>
+      (await two.listAndLockHead({ lockSecs: 10 })).items.map(({ id }) => id);
+    expect(await locked()).toEqual([first, third]);
+    await expect(one.prolongRequestLock(third, { lockSecs: 10 })).rejects.toThrow(/is not locked/);
+    clock.advance(10_001);
+    const handledAt = new Date().toISOString();
+    await two.updateRequest({ url: "http://a.test/2", uniqueKey: "2", id: second, handledAt });
+    expect([await locked(), (await two.get())?.handledRequestCount]).toEqual([[first, third], 1]);
+  });
+
+  it("RequestQueue hands out its head in order though the locks expired meanwhile, as on Crawlee's own storage", async () => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    onTestFinished(() => {
+      vi.useRealTimers();
+    });
+    const runs: unknown[] = [];
+    for (const storageClient of [makeStorage(), new MemoryStorage({ persistStorage: false })]) {
+      const config = memoryOnly(crawlee, { storageClient });
+      const queue = await crawlee.RequestQueue.open(null, { config, storageClient });
+      queue.requestLockSecs = 5;
+      const urls = Array.from({ length: 24 }, (_, at) => ({ url: `http://a.test/${at}` }));
+      await queue.addRequests(urls);
+      const fetched: unknown[] = [];
+      for (const _ of urls) {
+        const request = await queue.fetchNextRequest();
+        fetched.push(request?.url);
+        vi.setSystemTime(Date.now() + 1_000);
+        if (request !== null) await queue.markRequestHandled(request);
+      }
+      runs.push(fetched);
+      expect([fetched, await queue.isFinished()]).toEqual([urls.map(({ url }) => url), true]);
+    }
+    expect(runs[0]).toEqual(runs[1]);
+  });
+
+  it("a client without a key ends the locks of others, one with another key does not", async () => {
+    const storage = makeStorage();
+    const [one, two] = [await openClient(storage, "one"), await openClient(storage, "two")];
+    const any = await openClient(storage);
+    for (const at of [1, 2, 3])
+      await one.addRequest({ url: `http://a.test/${at}`, uniqueKey: `${at}` });
+    const { items } = await one.listAndLockHead({ lockSecs: 60 });
+    const [first, second, third] = items.map((item) => ({ ...item, id: item.id }));
+    const handledAt = new Date().toISOString();
+    await two.updateRequest({ ...first, handledAt });
+    expect((await any.get())?.handledRequestCount).toBe(0);
+    await expect(two.deleteRequestLock(String(second?.id))).rejects.toThrow(/is not locked/);
+    await any.updateRequest({ ...first, handledAt });
+    await any.deleteRequestLock(String(second?.id));
+    await any.deleteRequest(String(third?.id));
+    expect(await any.get()).toMatchObject({ totalRequestCount: 2, handledRequestCount: 1 });
+    expect((await two.listAndLockHead({ lockSecs: 60 })).items).toMatchObject([{ id: second?.id }]);
+  });
+
+  it("locks without end for a crawler without a time limit", async () => {
+    const storageClient = makeStorage();
+    const config = memoryOnly(crawlee, { storageClient });
+    const requestQueue = await crawlee.RequestQueue.open(null, { config, storageClient });
+    const visits: string[] = [];
+    const requestHandler = ({ request }: CrawlingContext): void => {
+      visits.push(request.url);
+    };
+    const options = { requestQueue, requestHandler, requestHandlerTimeoutSecs: Infinity };
+    await new crawlee.BasicCrawler(options, config).run(["http://a.test/"]);
+    expect([requestQueue.requestLockSecs, visits]).toEqual([Infinity, ["http://a.test/"]]);
   });
 
   it("lists what is locked behind what is due, to the client that locked it and to those without a key", async () => {
@@ -288,7 +371,7 @@ describe("OutriderStorage", () => {
     expect((await (await open(second, "NAMED")).get())?.name).toBe("named");
     await two.delete();
     expect(await two.get()).toBeUndefined();
-    await expect(two.listHead()).rejects.toThrow(/not there/);
+    await expect(two.listHead()).rejects.toThrow(/does not exist/);
     expect((await (await open(second, "named")).listHead()).items).toEqual([]);
   });
 

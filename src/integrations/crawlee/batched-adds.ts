@@ -6,6 +6,7 @@
  *   I2  The source is read no further than is added, so that a source of any length costs one batch of memory.
  */
 import { after } from "../../base/clock.ts";
+import { count, type Fields, kind, MILLISECONDS } from "../../base/fields.ts";
 import type {
   BatchedOptions,
   BatchedResult,
@@ -17,11 +18,30 @@ export type AddBatch = (batch: RequestSource[]) => Promise<ProcessedRequest[]>;
 
 const BATCH = 1_000;
 
+type Sizes = Pick<BatchedOptions, "batchSize" | "waitBetweenBatchesMillis" | "maxNewRequests">;
+const SIZES: Fields<Sizes> = {
+  batchSize: count(1),
+  waitBetweenBatchesMillis: MILLISECONDS,
+  maxNewRequests: kind(
+    "a number of at least 0",
+    (value) => typeof value === "number" && value >= 0,
+  ),
+};
+
+/** Throws ARGUMENT_INVALID. With a size that is no number, a batch would be empty without an error. */
+function checkSizes(options: BatchedOptions): void {
+  for (const [name, read] of Object.entries(SIZES)) {
+    const value: unknown = options[name as keyof Sizes];
+    if (value !== undefined) read(value, `options.${name}`, "ARGUMENT_INVALID");
+  }
+}
+
 export async function addInBatches(
   sources: Iterable<RequestSource> | AsyncIterable<RequestSource>,
   options: BatchedOptions,
   addBatch: AddBatch,
 ): Promise<BatchedResult> {
+  checkSizes(options);
   const reader = readerOf(sources);
   const { batchSize = BATCH, waitBetweenBatchesMillis = 0, maxNewRequests } = options;
   let left = maxNewRequests ?? Number.POSITIVE_INFINITY;

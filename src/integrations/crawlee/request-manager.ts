@@ -422,14 +422,17 @@ export class FrontierRequestManager {
     this.#fault = undefined;
   }
 
-  /** Removes every request and, where `open` made the frontier, its files. */
+  /** Removes every request and, where `open` made the frontier, its files. Does nothing once that is closed. */
   async drop(): Promise<void> {
+    if (this.#isOwner && this.frontier.status === "stopped") return;
     await this.purge();
+    this.#countHere();
     if (this.#isOwner) await this.frontier.close({ discard: true });
   }
 
-  /** Closes the frontier, where `open` made it; flushes it otherwise. */
+  /** Closes the frontier, where `open` made it; flushes it otherwise. A crawler that still runs reads the last counts. */
   async close(): Promise<void> {
+    this.#countHere();
     if (this.#isOwner) await this.frontier.close();
     else await this.frontier.flush();
   }

@@ -7,6 +7,7 @@
  *   mark as handled         done; with `keepHandled` then put, so that the request stays readable
  *   reclaim                 retry for later, then put: due now, with what the attempt has changed
  *   forefront               a priority above every other, the last one highest
+ *   lock of a batch         a lease that outlasts the lock, on a frontier of this thread: `expireLocks` returns it (I4)
  *
  * The frontier is this process's own, its own thread's, or Redis: a result that comes at once is not awaited, so that a call of several
  * steps on a frontier of this thread is one turn.
@@ -14,6 +15,8 @@
  *   I1  A lease that has ended, or whose deadline has passed, changes nothing: the lock is fenced by the frontier.
  *   I2  Between `retry` and `put` of a reclaim the request can not be leased: it waits for a time in the future.
  *   I3  A crash between two steps leaves the request waiting or pending as it was before the attempt, or handled without its data.
+ *   I4  A caller that fetches or lists requests calls `expireLocks` first. Until then the client of an expired lock can prolong it, as on
+ *       Crawlee's own storage: its queue keeps 25 locked requests, of which the last may have expired when their turn comes.
  */
 import type {
   AsyncFrontier,
@@ -35,6 +38,7 @@ import type {
   StoredRequest,
 } from "./crawlee-types.ts";
 import { decodeRequest, encodeRequest, isOwnData } from "./request-codec.ts";
+import { LockEnds } from "./lock-ends.ts";
 import { requestId } from "./request-id.ts";
 
 /** A frontier that answers at once, or one that answers later: on a thread, or over Redis. */
@@ -68,6 +72,10 @@ const RECLAIM_MS = 60_000;
 const PAST = 0;
 /** As many as a frontier shows. */
 export const PEEK_MOST = 1_000;
+/** A year: the longest that a lease can be made at once. Crawlers without a time limit ask for a lock without end. */
+const LOCK_MS_MOST = 31_536_000_000;
+/** How long a lease outlasts its lock: longer than the last of a batch waits for its turn (I4). */
+const RENEWABLE_MS = 3_600_000;
 /** Any URL: the identity is the key alone. */
 const ANY_URL = "http://any.invalid/";
 
@@ -83,6 +91,7 @@ export class RequestStore {
   readonly #options: StoreOptions;
   readonly #inProgress = new Map<string, AnyLease>();
   #forefront = 0;
+  readonly #ends = new LockEnds();
   /** Locks whose requests go to the front when they end unhandled: the priority of each. */
   readonly #toFront = new Map<AnyLease, number>();
 
@@ -156,16 +165,33 @@ export class RequestStore {
     return { ...added, wasAlreadyPresent: true, wasAlreadyHandled };
   }
 
-  /** The next requests, locked for at least `lockMs`; fewer, or none, where no more are due. */
-  async fetchMany(max: number, lockMs?: number): Promise<StoredRequest[]> {
+  /** The next requests, locked for `lockMs`; fewer, or none, where no more are due. */
+  async fetchMany(max: number, lockMs: number): Promise<StoredRequest[]> {
     const polled = this.frontier.pollMany(max);
-    const leases = isLater(polled) ? await polled : polled;
-    return Array.from<AnyLease, StoredRequest>(leases, (lease) => this.#lock(lease, lockMs));
+    if (isLater(polled))
+      return Array.from<AnyLease, StoredRequest>(await polled, (lease) =>
+        this.#lock(lease, lockMs),
+      );
+    const endMs = this.#options.clock.now() + Math.min(lockMs, LOCK_MS_MOST);
+    return Array.from<AnyLease, StoredRequest>(polled, (lease) => {
+      const request = this.#lock(lease, lockMs + RENEWABLE_MS);
+      this.#ends.set(request.id, endMs);
+      return request;
+    });
+  }
+
+  #endOf(id: string, { deadlineMs }: AnyLease): number {
+    return this.#ends.get(id) ?? deadlineMs;
+  }
+
+  #forget(id: string): void {
+    this.#inProgress.delete(id);
+    this.#ends.delete(id);
   }
 
   /** The next request, locked for at least `lockMs`; undefined: none is due. At once where the frontier answers at once. */
   fetch(lockMs = 0): Soon<StoredRequest | undefined> {
-    const lease = pollFor(this.frontier, lockMs);
+    const lease = pollFor(this.frontier, Math.min(lockMs, LOCK_MS_MOST));
     if (lease !== null) return lease && this.#begin(lease);
     return whenKnown<AnyLease | undefined, StoredRequest | undefined>(
       this.frontier.poll(),
@@ -180,7 +206,8 @@ export class RequestStore {
   }
 
   #lock(lease: AnyLease, lockMs = 0): StoredRequest {
-    const missingMs = this.#options.clock.now() + lockMs - lease.deadlineMs;
+    const untilMs = this.#options.clock.now() + Math.min(lockMs, LOCK_MS_MOST);
+    const missingMs = untilMs - lease.deadlineMs;
     if (missingMs > 0) ignoreLater(lease.extend(missingMs));
     return this.#begin(lease);
   }
@@ -204,7 +231,7 @@ export class RequestStore {
     lease: AnyLease,
     isLate: boolean,
   ): Soon<OperationInfo | undefined> {
-    this.#inProgress.delete(id);
+    this.#forget(id);
     const info = infoOf(id, request.uniqueKey, lease);
     if (!isLate && !this.#options.keepHandled) return info;
     if (!isOwnData(lease.data)) return isLate ? undefined : info;
@@ -231,7 +258,7 @@ export class RequestStore {
       const isOwn = isOwnData(lease.data);
       const back = lease.retry(isOwn ? { delayMs: RECLAIM_MS } : {});
       const outcome = isLater(back) ? await back : back;
-      this.#inProgress.delete(id);
+      this.#forget(id);
       if (!isOwn) return outcome === "late" ? undefined : info;
     } else checkId(request, id);
     const isPut = await this.#put(this.#input(request, id, forefront), PAST);
@@ -252,35 +279,48 @@ export class RequestStore {
   async unlock(id: string, forefront: boolean): Promise<boolean> {
     const lease = this.#inProgress.get(id);
     if (lease === undefined) return false;
-    this.#inProgress.delete(id);
+    const isLocked = this.#isLive(id, lease);
+    this.#forget(id);
     const released = lease.release();
     const isReleased = isLater(released) ? await released : released;
-    const priority = forefront ? this.#nextForefront() : this.#toFront.get(lease);
+    const isToFront = forefront && isLocked;
+    const priority = isToFront ? this.#nextForefront() : this.#toFront.get(lease);
     this.#toFront.delete(lease);
     if (isReleased && priority !== undefined)
       ignoreLater(this.frontier.update({ url: lease.url, key: id }, { priority }));
-    return isReleased;
+    return isReleased && isLocked;
   }
 
-  /** Moves the end of a lock by `ms`. Undefined: no lock of this process, or it has expired. */
+  /** Moves the end of a lock by `ms`; one that has expired ends then from now. Undefined: no lock of this process, or it has expired for good. */
   async prolong(id: string, ms: number, forefront = false): Promise<Date | undefined> {
     const lease = this.#inProgress.get(id);
     if (lease === undefined) return undefined;
-    const untilMs = lease.deadlineMs + ms;
-    const extended = lease.extend(ms);
+    const addedMs = Math.min(ms, LOCK_MS_MOST);
+    const fromMs = Math.max(this.#endOf(id, lease), this.#options.clock.now());
+    const untilMs = fromMs + addedMs;
+    const extended = lease.extend(addedMs);
     if (isLater(extended) ? await extended : extended) {
+      if (this.#ends.get(id) !== undefined) this.#ends.set(id, untilMs);
       if (forefront) this.#toFront.set(lease, this.#nextForefront());
       return dateOf(untilMs);
     }
-    this.#inProgress.delete(id);
+    this.#forget(id);
     return undefined;
   }
 
-  /** Moves requests to the front whose locks expired, if they were prolonged to go there. */
-  async moveToFront(): Promise<void> {
+  /** Returns a request whose lock has expired. */
+  async expireLock(id: string): Promise<void> {
+    const endMs = this.#ends.get(id) ?? Number.POSITIVE_INFINITY;
+    if (endMs <= this.#options.clock.now()) await this.unlock(id, false);
+  }
+
+  /** Returns requests whose locks have expired: to their places, or to the front if they were prolonged to go there. */
+  async expireLocks(): Promise<void> {
+    const nowMs = this.#options.clock.now();
+    for (const id of this.#ends.ended(nowMs)) await this.unlock(id, false);
     for (const [lease, priority] of this.#toFront) {
       const { id, url } = decodeRequest(lease.url, lease.data);
-      const isOver = lease.deadlineMs <= this.#options.clock.now();
+      const isOver = this.#endOf(id, lease) <= nowMs;
       const isOurs = this.#inProgress.get(id) === lease;
       if (isOurs && isOver) await this.frontier.update({ url, key: id }, { priority });
       if (!isOurs || isOver) this.#toFront.delete(lease);
@@ -328,17 +368,17 @@ export class RequestStore {
 
   /** Whether a request is in progress here for sure; one whose time is over may have been ended by another process. */
   #hasLiveLock(): boolean {
-    for (const lease of this.#inProgress.values()) if (this.#isLive(lease)) return true;
+    for (const [id, lease] of this.#inProgress) if (this.#isLive(id, lease)) return true;
     return false;
   }
 
-  #isLive({ deadlineMs }: AnyLease): boolean {
-    return deadlineMs > this.#options.clock.now();
+  #isLive(id: string, lease: AnyLease): boolean {
+    return this.#endOf(id, lease) > this.#options.clock.now();
   }
 
   /** Requests that are due, in their order; none is taken. */
   async due(limit: number): Promise<StoredRequest[]> {
-    await this.moveToFront();
+    await this.expireLocks();
     const peeked = this.frontier.peek(Math.max(1, Math.min(limit, PEEK_MOST)));
     const views = isLater(peeked) ? await peeked : peeked;
     return views.map(({ url, data }) => decodeRequest(url, data));
@@ -347,7 +387,7 @@ export class RequestStore {
   /** Requests whose locks are this client's and have time left. */
   locked(): StoredRequest[] {
     return [...this.#inProgress]
-      .filter(([, lease]) => this.#isLive(lease))
+      .filter(([id, lease]) => this.#isLive(id, lease))
       .map(([id, { url, data }]) => decodeRequest(url, data, id));
   }
 
@@ -355,9 +395,11 @@ export class RequestStore {
     return whenKnown<Report, QueueCounts>(this.frontier.report(), countsOf);
   }
 
-  /** The counts at once; undefined on a frontier that is elsewhere. */
+  /** The counts at once; undefined on a frontier that is elsewhere, or closed. */
   countsHere(): QueueCounts | undefined {
-    if (typeof this.frontier.status === "function") return undefined;
+    const { status } = this.frontier;
+    if (typeof status === "function" || status === "stopping" || status === "stopped")
+      return undefined;
     const report = this.frontier.report();
     return isLater(report) ? undefined : countsOf(report);
   }
@@ -372,6 +414,7 @@ export class RequestStore {
   forgetLocks(): void {
     this.#toFront.clear();
     this.#inProgress.clear();
+    this.#ends.clear();
   }
 
   #input(request: CrawleeRequest, id: string, forefront: boolean): RequestInput {

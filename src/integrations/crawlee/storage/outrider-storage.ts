@@ -31,7 +31,7 @@ interface BaseStorage {
 export interface QueueClientOptions {
   /**
    * Clients of another key do not share locks.
-   * @defaultValue clients without a key share theirs
+   * @defaultValue a client without a key shares those of all
    */
   clientKey?: string | undefined;
   /**

@@ -10,7 +10,7 @@
  *   queueHasLockedRequests   true while anything is not handled: also what waits for a clock keeps a crawler going. Left out at the end,
  *                       as by Crawlee's own storage: the class then reads the head once more
  *
- *   I1  A lock that has expired ends nothing: the request is another client's by then, or due again.
+ *   I1  A lock that has expired ends nothing: the request is another client's by then, or due again. Until it is, its client can prolong it.
  */
 import { misuse, FrontierError } from "../../../base/errors.ts";
 import { isObject } from "../../../base/type-guards.ts";
@@ -127,8 +127,9 @@ export class QueueClient {
   async updateRequest(request: CrawleeRequest, options: OperationOptions = {}): Promise<Done> {
     const entry = this.#entry();
     checkRequest(request);
-    const store = this.#store(entry);
     const id = requestId(request.uniqueKey);
+    await entry.expireLock(id);
+    const store = entry.holder(this.#clientKey, id);
     const isThere = store.lease(id) !== undefined || (await store.isHandled(id)) !== undefined;
     if (!isThere || entry.isDeleted(id)) return await this.addRequest(request, options);
     entry.touch(true);
@@ -145,15 +146,17 @@ export class QueueClient {
 
   async deleteRequest(id: string): Promise<void> {
     const entry = this.#entry();
+    await entry.expireLock(id);
     const stored = entry.isDeleted(id) ? undefined : await this.#store(entry).get(id);
     if (stored === undefined) return;
-    await this.#store(entry).unlock(id, false);
+    await entry.holder(this.#clientKey, id).unlock(id, false);
     entry.touch(await entry.delete(id, stored));
   }
 
   async listHead({ limit = HEAD }: HeadOptions = {}): Promise<Head> {
     const entry = this.#entry();
     entry.touch(false);
+    await entry.expireLocks();
     const due = await this.#store(entry).due(limit);
     const items = [...due, ...entry.locked(this.#clientKey)].slice(0, limit).map(wholeRequest);
     // The older class takes an empty head that has not changed lately for the end; what waits for a clock is not.
@@ -167,7 +170,7 @@ export class QueueClient {
     checkSeconds(lockSecs);
     const entry = this.#entry();
     const store = this.#store(entry);
-    await store.moveToFront();
+    await entry.expireLocks();
     const locked = await store.fetchMany(limit, lockSecs * 1_000);
     const isFinished = locked.length === 0 && (await store.isFinished());
     return {
@@ -183,22 +186,25 @@ export class QueueClient {
     { lockSecs, forefront }: LockOptions,
   ): Promise<{ lockExpiresAt: Date }> {
     checkSeconds(lockSecs);
-    const store = this.#store(this.#entry());
+    const entry = this.#entry();
+    const store = entry.holder(this.#clientKey, id);
     const lockExpiresAt = await store.prolong(id, lockSecs * 1_000, forefront);
     if (lockExpiresAt !== undefined) return { lockExpiresAt };
-    throw await this.#notLocked(store, id);
+    throw await this.#notLocked(entry, id);
   }
 
   async deleteRequestLock(id: string, { forefront = false }: OperationOptions = {}): Promise<void> {
-    const store = this.#store(this.#entry());
-    if (!(await store.unlock(id, forefront))) throw await this.#notLocked(store, id);
+    const entry = this.#entry();
+    const isUnlocked = await entry.holder(this.#clientKey, id).unlock(id, forefront);
+    if (!isUnlocked) throw await this.#notLocked(entry, id);
   }
 
-  async #notLocked(store: RequestStore, id: string): Promise<FrontierError> {
-    const handled = await store.isHandled(id);
-    const state =
-      handled === undefined ? "unknown" : handled ? "handled" : "not locked by this client";
-    return new FrontierError("STATE_INVALID", `request ${id}: ${state} (expected: locked)`);
+  async #notLocked(entry: QueueEntry, id: string): Promise<FrontierError> {
+    const handled = entry.isDeleted(id) ? undefined : await this.#store(entry).isHandled(id);
+    const known = handled ? "has already been handled" : "is not locked by this client";
+    const state = handled === undefined ? "not found" : known;
+    const message = `request ${id}: ${state} in queue ${entry.name ?? entry.id} (expected: locked)`;
+    return new FrontierError("STATE_INVALID", message);
   }
 
   #store(entry: QueueEntry): RequestStore {
@@ -211,7 +217,7 @@ export class QueueClient {
     const expected = "a queue that was opened by getOrCreate";
     throw new FrontierError(
       "STATE_INVALID",
-      `queue ${this.#id}: not there (expected: ${expected})`,
+      `queue ${this.#id}: does not exist (expected: ${expected})`,
     );
   }
 }
@@ -248,6 +254,6 @@ function checkRequest(request: CrawleeRequest): void {
 }
 
 function checkSeconds(secs: unknown): void {
-  if (typeof secs === "number" && secs > 0 && Number.isFinite(secs)) return;
-  throw misuse("ARGUMENT_INVALID", "lockSecs", secs, "seconds, a finite number above 0");
+  if (typeof secs === "number" && secs > 0) return;
+  throw misuse("ARGUMENT_INVALID", "lockSecs", secs, "seconds, a number above 0");
 }

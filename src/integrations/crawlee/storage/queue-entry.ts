@@ -60,10 +60,27 @@ export class QueueEntry {
     return known;
   }
 
+  /** The store with the lock that a client may end: its own; without a key, whichever client's it is. */
+  holder(clientKey: string | undefined, id: string): RequestStore {
+    const own = this.store(clientKey);
+    if (clientKey !== undefined || own.lease(id) !== undefined) return own;
+    return [...this.#stores.values()].find((store) => store.lease(id) !== undefined) ?? own;
+  }
+
   /** What a client has locked; without a key, what any has. */
   locked(clientKey: string | undefined): StoredRequest[] {
     const stores = clientKey === undefined ? [...this.#stores.values()] : [this.store(clientKey)];
     return stores.flatMap((store) => store.locked());
+  }
+
+  /** Returns requests whose locks have expired, whichever client had them. */
+  async expireLocks(): Promise<void> {
+    for (const store of this.#stores.values()) await store.expireLocks();
+  }
+
+  /** The same for one request, so that any client can change it. */
+  async expireLock(id: string): Promise<void> {
+    for (const store of this.#stores.values()) await store.expireLock(id);
   }
 
   get modifiedAt(): Date {
