@@ -57,10 +57,7 @@ export function beginColdBatch(host: ColdBatchHost, capacity: number): ColdBatch
     },
     append(hashes, values, count) {
       whole(() => {
-        for (let i = 0; i < count; i++) {
-          const hi = hashes[i * 2 + 1] as number;
-          coldAppend(writer, hashes[i * 2] as number, hi, values[i] as number);
-        }
+        coldAppend(writer, hashes, values, count);
       });
     },
     commit() {

@@ -60,6 +60,7 @@ import {
 import { beginColdRun, releaseColdRun } from "./cold-run-stream.ts";
 import { coldFilterBytes } from "./cold-filter.ts";
 import { scanColdRuns } from "./cold-scan.ts";
+import { coldWalkBytes } from "./cold-walk.ts";
 import { type Files, diskError, nodeFiles } from "../files.ts";
 
 /** Runs of one level that make a merge. */
@@ -387,8 +388,8 @@ function statsOf(state: State): ColdStats {
     bytes += run.fences.byteLength + COLD_BLOCK_BYTES;
     fileBytes += (run.blockCount + 1) * COLD_BLOCK_BYTES + coldFilterBytes(run.fences, run.bloom);
   }
-  for (const { writer, inputs } of state.merges)
-    bytes += writer.fences.byteLength + writer.words.byteLength + inputs.length * COLD_BLOCK_BYTES;
+  for (const { writer, walk } of state.merges)
+    bytes += writer.fences.byteLength + writer.words.byteLength + coldWalkBytes(walk);
   bytes += state.batch?.bytes ?? 0;
   const { runs, reads, nextSerial } = state;
   return { count, runs: runs.length, bytes, fileBytes, reads: reads.count, nextSerial };

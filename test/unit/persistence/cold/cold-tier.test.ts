@@ -127,6 +127,25 @@ describe("cold tier", () => {
     tier.close();
   });
 
+  it("drops removals when it merges down to the oldest run", () => {
+    const random = testRandom("cold removals");
+    const tier = openColdTier(createMemoryFiles());
+    const hashes = new Uint32Array(2000).map(() => random.word());
+    for (const value of [0x8000_0001, COLD_REMOVED, COLD_REMOVED, COLD_REMOVED])
+      tier.add(hashes, new Uint32Array(1000).fill(value), 1000);
+    while (tier.step(1_000) > 0);
+    expect(tier.stats().count).toBe(0);
+    tier.close();
+  });
+
+  it("takes no slice of a batch that begins before the end of the last one", () => {
+    const tier = openColdTier(createMemoryFiles());
+    const batch = tier.begin(4);
+    batch.append(Uint32Array.of(7, 5), Uint32Array.of(0x8000_0001), 1);
+    expect(() => batch.append(Uint32Array.of(6, 5), Uint32Array.of(0x8000_0001), 1)).toThrow("I2");
+    tier.close();
+  });
+
   it("merges by itself without steps, and keeps the bound on runs", () => {
     const random = testRandom("cold no steps");
     const files = createMemoryFiles();
