@@ -37,7 +37,8 @@ import {
   sealColdBlock,
   writeColdHeader,
 } from "./cold-run.ts";
-import { writeAll } from "../files.ts";
+import type { MediumWait } from "../../structures/storage-tiers.ts";
+import { type Files, writeAll } from "../files.ts";
 
 /** Blocks per write: 64 KiB. */
 const WRITE_BLOCKS = 16;
@@ -63,6 +64,8 @@ export interface ColdWriter {
   readonly last: Uint32Array;
   /** Checksum of the last block written. */
   lastCrc: number;
+  /** Set when its bytes are on their way to the medium beside the thread. */
+  sync: { isDone: boolean; error: unknown } | undefined;
   /** The file of its filter, begun when all blocks are written. */
   filter: ColdFilterWriter | undefined;
 }
@@ -88,7 +91,7 @@ export function beginColdRun(
     fences: new Uint32Array(Math.ceil(capacity / COLD_BLOCK_ENTRIES_MAX) * 2 + 2),
     words: new Uint32Array(WRITE_BLOCKS * COLD_BLOCK_WORDS),
     ...{ count: 0, blocks: 0, written: 0, last: new Uint32Array(2), lastCrc: 0 },
-    filter: undefined,
+    ...{ sync: undefined, filter: undefined },
   };
 }
 
@@ -127,15 +130,42 @@ function beginBlock(writer: ColdWriter, lo: number, hi: number): void {
   writer.blocks += 1;
 }
 
-/** Writes the remaining blocks and waits until all are on the medium. The run has at least one entry. */
-export function syncColdRun(writer: ColdWriter): void {
+/**
+ * Writes the remaining blocks and has all brought to the medium; true once they are there. The run has at least one entry. A sync that
+ * runs beside the thread has a descriptor of its own: an error is reported to each descriptor once.
+ */
+export function syncColdRun(writer: ColdWriter, wait: MediumWait): boolean {
+  const { file, path, place, sync } = writer;
+  if (sync?.error !== undefined) throw sync.error;
+  if (sync?.isDone === true) return true;
+  if (sync === undefined) writeRest(writer);
+  if (wait === "here") place.files.sync(file);
+  else if (sync === undefined) writer.sync = syncBeside(place.files, `${path}.tmp`);
+  return wait === "here";
+}
+
+/** Whether a run's bytes are on their way to the medium beside the thread. */
+export function isSyncingColdRun({ sync }: ColdWriter): boolean {
+  return sync?.isDone === false;
+}
+
+function syncBeside(files: Files, path: string): ColdWriter["sync"] {
+  const file = files.open(path, "r+");
+  const sync = { isDone: false, error: undefined as unknown };
+  files.syncLater(file, (error) => {
+    Object.assign(sync, { isDone: true, error });
+    attempt(() => files.close(file));
+  });
+  return sync;
+}
+
+function writeRest(writer: ColdWriter): void {
   const { place, serial, level, count, words } = writer;
   assert(count > 0, "syncColdRun: entries");
   writeBlocks(writer);
   const header = words.subarray(0, COLD_BLOCK_WORDS);
   writeColdHeader(header, place, { serial, level, count });
   writeAll(place.files, writer.file, asBytes(header), 0);
-  place.files.sync(writer.file);
 }
 
 /** Writes the next slice of the filter of a synced run; true when all of it is written. */

@@ -38,7 +38,13 @@ import {
 } from "../table/fingerprint-table.ts";
 import { type HashSorter, createHashSorter, sortHashes } from "./sort-hashes.ts";
 import { bloomBytesMax, hotEntriesMax } from "./seen-memory-split.ts";
-import { COLD_REMOVED, type ColdBatch, type ColdTier, isPassing } from "../storage-tiers.ts";
+import {
+  COLD_REMOVED,
+  type ColdBatch,
+  type ColdTier,
+  isPassing,
+  type MediumWait,
+} from "../storage-tiers.ts";
 
 /** From this multiple on admissions wait for the medium themselves. */
 const HOT_HARD = 1.15;
@@ -121,14 +127,15 @@ export function moveFor(mover: Mover, rows: number): void {
   const count = hotCount(mover) + rows;
   if (mover.phase === "idle" && !tryBeginPass(mover, rows)) return;
   mover.credit += rows * PAY_PER_ROW;
-  work(mover, count > mover.hardAt);
+  work(mover, count > mover.hardAt ? "here" : "never");
 }
 
-/** Goes on with a pass in the background, for `budget` entries; 0 when there is nothing to do. */
-export function moveStep(mover: Mover, budget: number): number {
+/** Goes on with a pass in the background, for `budget` entries; 0 when there is nothing to do but to wait. */
+export function moveStep(mover: Mover, budget: number, wait: MediumWait): number {
   if (mover.phase === "idle" && !tryBeginPass(mover, 0)) return 0; // steps alone are no traffic
+  if (wait === "beside" && mover.batch?.isSyncing === true) return 0;
   mover.credit = Math.max(1, budget);
-  work(mover, true);
+  work(mover, wait);
   return Math.max(1, budget);
 }
 
@@ -218,7 +225,7 @@ function tryBeginPass(mover: Mover, traffic: number): boolean {
 }
 
 /** Slices until the credit is used up, or until the next one would have to wait for the medium and must not. */
-function work(mover: Mover, maySync: boolean): void {
+function work(mover: Mover, wait: MediumWait): void {
   while (mover.credit > 0) {
     switch (mover.phase) {
       case "idle":
@@ -234,7 +241,7 @@ function work(mover: Mover, maySync: boolean): void {
       case "commit":
         // Nothing to save up for: what waits here is the medium.
         mover.credit = 0;
-        if (maySync) commitSlice(mover);
+        if (wait !== "never") commitSlice(mover, wait);
         return;
       case "remove":
         removeSlice(mover);
@@ -295,13 +302,13 @@ function writeSlice(mover: Mover): void {
   mover.credit -= count;
 }
 
-function commitSlice(mover: Mover): void {
+function commitSlice(mover: Mover, wait: MediumWait): void {
   if (mover.phase === "flush") {
     mover.beforeMove();
     mover.phase = "commit";
     return;
   }
-  if (mover.batch?.commit() !== true) return;
+  if (mover.batch?.commit(wait) !== true) return;
   mover.removed = 0;
   mover.phase = "remove";
 }

@@ -114,16 +114,16 @@ describe("cold tier", () => {
       }
     };
     add(4);
-    while (tier.step(1_000, false) > 0); // all is read, and waits for the medium
+    while (tier.step(1_000, "never") > 0); // all is read, and waits for the medium
     add(4);
-    expect(tier.step(1, false)).toBe(1); // the second merge has begun
+    expect(tier.step(1, "never")).toBe(1); // the second merge has begun
     expect(tier.stats().runs).toBe(8);
-    for (let waits = 0; tier.stats().runs === 8 && waits < 10; waits++) tier.step(1, true);
+    for (let waits = 0; tier.stats().runs === 8 && waits < 10; waits++) tier.step(1);
     expect(tier.stats().runs).toBe(5);
-    while (tier.step(1_000, true) > 0);
+    while (tier.step(1_000) > 0);
     expect(tier.stats().runs).toBe(2);
     add(3);
-    expect(tier.step(1_000, true)).toBe(0);
+    expect(tier.step(1_000)).toBe(0);
     tier.close();
   });
 
