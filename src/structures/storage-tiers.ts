@@ -29,6 +29,12 @@ export interface ColdStats {
 export type MediumWait = "never" | "beside" | "here";
 
 /**
+ * Makes durable what entries stand for before they move; true once it is. `flush`: an empty object with the first question, the same
+ * one until the answer is true. Throws the disk's error.
+ */
+export type BeforeMove = (flush: { mark?: number }, wait: MediumWait) => boolean;
+
+/**
  * Exact set of (64-bit hash, u32 value) pairs on a slower medium. Value 0 is never stored: it means absent.
  * Hashes are two words each: lo, hi. Passing values (`isPassing`) that an earlier process stored read as COLD_REMOVED.
  */

@@ -39,6 +39,7 @@ import {
 import { type HashSorter, createHashSorter, sortHashes } from "./sort-hashes.ts";
 import { bloomBytesMax, hotEntriesMax } from "./seen-memory-split.ts";
 import {
+  type BeforeMove,
   COLD_REMOVED,
   type ColdBatch,
   type ColdTier,
@@ -64,7 +65,7 @@ export interface MoverOptions {
   readonly kernel: Kernel;
   readonly table: FingerprintTable;
   readonly cold: ColdTier;
-  readonly beforeMove: () => void;
+  readonly beforeMove: BeforeMove;
   readonly memoryBytes: number;
   readonly falsePositiveRate: number;
   readonly capacity: number | undefined;
@@ -99,6 +100,8 @@ export interface Mover extends MoverOptions {
   picked: number;
   written: number;
   batch: ColdBatch | undefined;
+  /** The flush before the batch is committed. */
+  flush: { mark?: number };
   /** Entries of the batch that were let go of. */
   removed: number;
   readonly hashes: Uint32Array;
@@ -116,7 +119,7 @@ export function createMover(options: MoverOptions): Mover {
       hardAt: 0,
     },
     ...{ credit: 0, debt: 0, cursor: 0, movable: 0, counted: 0, buffer: 0 },
-    ...{ order: undefined, picked: 0, written: 0, batch: undefined, removed: 0 },
+    ...{ order: undefined, picked: 0, written: 0, batch: undefined, flush: {}, removed: 0 },
     hashes: new Uint32Array(MOVE_SLICE * 2),
     values: new Uint32Array(MOVE_SLICE),
   };
@@ -136,7 +139,7 @@ export function moveStep(mover: Mover, budget: number, wait: MediumWait): number
   if (wait === "beside" && mover.batch?.isSyncing === true) return 0;
   mover.credit = Math.max(1, budget);
   work(mover, wait);
-  return Math.max(1, budget);
+  return mover.phase === "flush" ? 0 : Math.max(1, budget);
 }
 
 /** Gives a pass up: whatever is not durable is not there, and everything is in the hot table still. */
@@ -304,8 +307,7 @@ function writeSlice(mover: Mover): void {
 
 function commitSlice(mover: Mover, wait: MediumWait): void {
   if (mover.phase === "flush") {
-    mover.beforeMove();
-    mover.phase = "commit";
+    if (mover.beforeMove(mover.flush, wait)) mover.phase = "commit";
     return;
   }
   if (mover.batch?.commit(wait) !== true) return;

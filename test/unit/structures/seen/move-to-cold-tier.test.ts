@@ -144,14 +144,17 @@ describe("moves of the seen-set", () => {
     const runs: number[] = [];
     const seen = openTiered(bench, files, {
       beforeMove() {
-        flushes += 1;
         runs.push(files.names().filter((name) => name.endsWith(".cold")).length);
+        return ++flushes === 4; // until then it is under way beside the thread
       },
     });
     for (let at = 0; at < 4000; at++) seenSet(seen, ...hashOf(at), FINISHED);
-    settle(seen);
-    expect(flushes).toBe(1);
-    expect(runs).toEqual([0]);
+    while (seen.tiered?.phase !== "flush") seenStep(seen, 5000);
+    for (let step = flushes; step < 3; step++) expect(seenStep(seen, 5000)).toBe(0);
+    expect(seen.tiered?.phase).toBe("flush");
+    settle(seen); // an answer later
+    expect(flushes).toBe(4);
+    expect(runs).toEqual([0, 0, 0, 0]);
   });
 });
 
