@@ -23,6 +23,18 @@ export interface ColdStats {
 }
 
 /**
+ * What a call may do where bytes have to reach the medium: go on without them, have them written beside the thread and come back later,
+ * or wait for them.
+ */
+export type MediumWait = "never" | "beside" | "here";
+
+/**
+ * Makes durable what entries stand for before they move; true once it is. `flush`: an empty object with the first question, the same
+ * one until the answer is true. Throws the disk's error.
+ */
+export type BeforeMove = (flush: { mark?: number }, wait: MediumWait) => boolean;
+
+/**
  * Exact set of (64-bit hash, u32 value) pairs on a slower medium. Value 0 is never stored: it means absent.
  * Hashes are two words each: lo, hi. Passing values (`isPassing`) that an earlier process stored read as COLD_REMOVED.
  */
@@ -47,10 +59,10 @@ export interface ColdTier {
   /** Begins a batch that comes in slices; one at a time. `capacity`: about how many entries. */
   begin(capacity: number): ColdBatch;
   /**
-   * Merges for about `budget` entries; returns the entries handled, 0 when there is nothing to do. Waits for the medium
-   * only where `maySync`, once or twice then.
+   * Merges for about `budget` entries; returns the entries handled, 0 when there is nothing to do. `wait`: what it may do where the
+   * medium is needed, once or twice then; "here" if it is not given.
    */
-  step(budget: number, maySync?: boolean): number;
+  step(budget: number, wait?: MediumWait): number;
   /** Memory that filters shall take at most from now on; with less of it lookups read more. */
   bound(bytes: number): void;
   /** Drops everything. Never throws: where the medium refuses, `settle` has to make it durable. */
@@ -68,8 +80,13 @@ export interface ColdBatch {
   readonly bytes: number;
   /** The next entries, ascending by (hi, lo) through the whole batch. Never waits for the medium. */
   append(hashes: Uint32Array, values: Uint32Array, count: number): void;
-  /** The next step of making it durable, one wait at a time. True: the tier holds all of it and a crash does not undo it. */
-  commit(): boolean;
+  /**
+   * The next step of making it durable, one wait at a time, here if `wait` is not given. True: the tier holds all of it and a crash does
+   * not undo it.
+   */
+  commit(wait?: MediumWait): boolean;
+  /** Its bytes are being written beside the thread: a commit that does not wait here has nothing to do. */
+  readonly isSyncing: boolean;
   /** After commit: copies entries in their order from number `from` on, as many as `values` has; returns how many. */
   read(from: number, hashes: Uint32Array, values: Uint32Array): number;
   /** Closes the batch; one not committed is dropped, and nothing of it is there. */

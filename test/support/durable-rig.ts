@@ -17,8 +17,7 @@ import { finishedView } from "../../src/frontier/records/finished-word.ts";
 import { hostOf, sequenceOf } from "../../src/frontier/records/transitions.ts";
 import { probeSpilled, placesSpilled } from "../../src/frontier/scheduling/spill-control.ts";
 import { listRecords } from "../../src/frontier/records/record-walk.ts";
-import { coldReading, openColdWalk } from "../../src/persistence/cold/cold-read.ts";
-import { coldWalkNext } from "../../src/persistence/cold/cold-walk.ts";
+import { coldReading, eachRow, openColdWalk } from "../../src/persistence/cold/cold-read.ts";
 import { openSpillTier } from "../../src/persistence/spill/spill-files.ts";
 import type { Files } from "../../src/persistence/files.ts";
 import {
@@ -329,9 +328,9 @@ function finishedOf(core: Core, files: Files): string[] {
   const reading = coldReading({ files, directory: "/dir/default" }, storeSecret(core.store));
   if (core.seen.tiered === undefined || reading === undefined) return lines.sort();
   const { walk: cold, close } = openColdWalk(reading);
-  while (coldWalkNext(cold)) {
-    if (!hot.has(`${cold.hi}:${cold.lo}`)) add(cold.lo, cold.hi, cold.value);
-  }
+  eachRow(cold, (lo, hi, value) => {
+    if (!hot.has(`${hi}:${lo}`)) add(lo, hi, value);
+  });
   close();
   return lines.sort();
 }

@@ -13,8 +13,7 @@ import type { Spilling } from "../../src/frontier/scheduling/spill-state.ts";
 import { spillBlock } from "../../src/structures/spill/lane-spill.ts";
 import { visitSpilled } from "../../src/structures/spill/visit-spilled.ts";
 import { listRecords } from "../../src/frontier/records/record-walk.ts";
-import { coldReading, openColdWalk } from "../../src/persistence/cold/cold-read.ts";
-import { coldWalkNext } from "../../src/persistence/cold/cold-walk.ts";
+import { coldReading, eachRow, openColdWalk } from "../../src/persistence/cold/cold-read.ts";
 import { dueOf } from "../../src/persistence/journal/entry-fields.ts";
 import { epochEach, epochName, epochNext } from "../../src/structures/seen/epoch-table.ts";
 import { memberAddress } from "../../src/structures/hosts/group-table.ts";
@@ -240,8 +239,8 @@ function addFinished(mark: Mark, core: Core, files: DurableRig["files"]): void {
   const reading = coldReading({ files, directory: "/dir/default" }, storeSecret(store));
   if (runs === 0 || reading === undefined) return;
   const { walk: cold, close } = openColdWalk(reading);
-  while (coldWalkNext(cold)) {
-    if (hot.get(cold.lo)?.has(cold.hi) !== true) add(cold.lo, cold.hi, cold.value);
-  }
+  eachRow(cold, (lo, hi, value) => {
+    if (hot.get(lo)?.has(hi) !== true) add(lo, hi, value);
+  });
   close();
 }

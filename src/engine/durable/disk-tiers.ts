@@ -23,17 +23,17 @@ import {
   secretCheck,
 } from "../../persistence/directory/frontier-directory.ts";
 import { openSpillTier } from "../../persistence/spill/spill-files.ts";
-import type { ColdTier, SpillTier } from "../../structures/storage-tiers.ts";
+import type { BeforeMove, ColdTier, SpillTier } from "../../structures/storage-tiers.ts";
 
 export interface OpenDiskTiers {
   readonly cold: ColdTier | undefined;
   readonly spill: SpillTier;
-  readonly beforeMove: () => void;
+  readonly beforeMove: BeforeMove;
 }
 
 export class DiskTiers {
-  /** Makes durable what was logged before this call; set once there is a journal: while it is replayed all of it is. */
-  settle: () => void = () => {};
+  /** Makes durable what was logged before; set once there is a journal: while it is replayed all of it is. */
+  settle: BeforeMove = () => true;
   readonly #place: Place;
   readonly #isTiered: boolean;
   #open: OpenDiskTiers | undefined;
@@ -57,7 +57,7 @@ export class DiskTiers {
     const cold = this.#isTiered ? this.#openCold(kernel, secret) : undefined;
     if (isCleared) cold?.clear();
     const spill = openSpillTier({ directory: join(directory, "spill"), files });
-    this.#open = { cold, spill, beforeMove: () => this.settle() };
+    this.#open = { cold, spill, beforeMove: (flush, wait) => this.settle(flush, wait) };
     return this.#open;
   }
 

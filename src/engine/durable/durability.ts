@@ -41,6 +41,7 @@ import { SnapshotSchedule, type SnapshotState } from "./snapshot-schedule.ts";
 import { storedCounters } from "./stored-counters.ts";
 import type { FailureNotes } from "../records/failure-notes.ts";
 import type { RecordArchive } from "../records/record-archive.ts";
+import type { MediumWait } from "../../structures/storage-tiers.ts";
 import type { DiskTiers } from "./disk-tiers.ts";
 import type { Settings } from "../options/normalize-options.ts";
 import type { Report, SnapshotInfo } from "../types/frontier-types.ts";
@@ -128,7 +129,7 @@ export class Durability {
       },
     });
     this.#log = this.#attach(this.#core, this.#names);
-    parts.tiers.settle = () => this.#settle();
+    parts.tiers.settle = (flush, wait) => this.#settleWith(flush, wait);
     this.#note("profile", identity.profile);
     this.#note("options", parts.settings.noted);
     this.#log.end();
@@ -314,9 +315,29 @@ export class Durability {
 
   /** Makes the changes of earlier calls durable, or throws the disk's error. */
   #settle(): void {
-    if (this.#journal.sync()) return;
+    if (!this.#journal.sync()) this.#throwFault();
+  }
+
+  #throwFault(): never {
     this.#reportFault();
     throw this.#journal.fault as FrontierError;
+  }
+
+  /** The same, beside the thread if the caller comes back for it; true once the changes before the first question are durable. */
+  #settleWith(flush: { mark?: number }, wait: MediumWait): boolean {
+    const journal = this.#journal;
+    if (wait === "here") this.#settle();
+    else if (flush.mark === undefined && journal.write()) flush.mark = journal.total;
+    else if (journal.fault !== undefined) this.#throwFault(); // of the sync that was asked for
+    if (wait === "here" || this.#isDurable(flush.mark)) return true;
+    journal.syncLater();
+    if (this.#isDurable(flush.mark)) return true;
+    if (journal.fault !== undefined) this.#throwFault();
+    return false;
+  }
+
+  #isDurable(mark = Number.POSITIVE_INFINITY): boolean {
+    return this.#journal.total >= mark;
   }
 
   /** What is durable may go to the store of whole records. */

@@ -17,7 +17,7 @@ import { createVirtualClock } from "../../base/clock.ts";
 import { givenOf } from "../../base/plain-copy.ts";
 import { coldReading, openColdWalk } from "../../persistence/cold/cold-read.ts";
 import { DIGEST_BYTES } from "../../persistence/transfer/digest-file.ts";
-import { coldWalkNext } from "../../persistence/cold/cold-walk.ts";
+import { coldWalkRows } from "../../persistence/cold/cold-walk.ts";
 import {
   createExportNames,
   type ExportNames,
@@ -228,8 +228,15 @@ function* coldLines(place: Place, secret: Uint32Array): Generator<Line> {
   if (reading === undefined) return;
   const { walk, close } = openColdWalk(reading);
   try {
-    while (coldWalkNext(walk)) {
-      if (isFinishedValue(walk.value)) yield seenLine(walk.lo, walk.hi, walk.value);
+    const { hashes, values } = walk;
+    for (;;) {
+      const count = coldWalkRows(walk, Number.POSITIVE_INFINITY);
+      if (count === 0) return;
+      for (let row = 0; row < count; row++) {
+        const value = values[row] as number;
+        if (isFinishedValue(value))
+          yield seenLine(hashes[row * 2] as number, hashes[row * 2 + 1] as number, value);
+      }
     }
   } finally {
     close();

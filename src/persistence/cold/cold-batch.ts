@@ -10,17 +10,17 @@
  */
 import { assert } from "../../base/assert.ts";
 import { COLD_BLOCK_ENTRIES_MAX } from "../../layout/files/cold-run.ts";
-import type { ColdBatch } from "../../structures/storage-tiers.ts";
+import type { ColdBatch, MediumWait } from "../../structures/storage-tiers.ts";
 import { type ColdCommit, type ColdRuns, beginColdCommit, coldCommitStep } from "./cold-commit.ts";
 import { type ColdBlock, type ColdRun, createColdBlock, readColdBlock } from "./cold-run.ts";
-import { beginColdRun, coldAppend, dropColdRun } from "./cold-run-stream.ts";
+import { beginColdRun, coldAppend, dropColdRun, isSyncingColdRun } from "./cold-run-stream.ts";
 
 interface ColdBatchHost {
   readonly live: ColdRuns;
   /** Runs an action that writes; its errors get their stable codes. */
   readonly guarded: (action: () => void) => void;
   /** True when one more run may be listed; otherwise does some merging. */
-  readonly hasRoom: () => boolean;
+  readonly hasRoom: (wait: MediumWait) => boolean;
   readonly onEnd: () => void;
 }
 
@@ -57,17 +57,18 @@ export function beginColdBatch(host: ColdBatchHost, capacity: number): ColdBatch
     },
     append(hashes, values, count) {
       whole(() => {
-        for (let i = 0; i < count; i++) {
-          const hi = hashes[i * 2 + 1] as number;
-          coldAppend(writer, hashes[i * 2] as number, hi, values[i] as number);
-        }
+        coldAppend(writer, hashes, values, count);
       });
     },
-    commit() {
+    commit(wait = "here") {
       whole(() => {
-        if (!isListed && host.hasRoom()) isListed = coldCommitStep(live, commit as ColdCommit);
+        if (isListed || !host.hasRoom(wait)) return;
+        isListed = coldCommitStep(live, commit as ColdCommit, wait);
       });
       return isListed;
+    },
+    get isSyncing() {
+      return isSyncingColdRun(writer);
     },
     read(from, hashes, values) {
       const run = commit?.run;

@@ -1,6 +1,6 @@
 /**
  * How a finished run joins the live ones: in steps, each of which may wait for the medium, so that a caller chooses when
- * to wait.
+ * to wait. The sync, the longest wait, can run beside the thread.
  *
  *   written ── sync ─▶ synced ── its filter, in slices ─▶ filtered ── rename, sync directory ─▶ named ── manifest ─▶ listed
  *
@@ -10,6 +10,7 @@
  *
  * Crash: the manifest is the old or the new one, whole; the next start removes what it does not list.
  */
+import type { MediumWait } from "../../structures/storage-tiers.ts";
 import { writeColdManifest } from "./cold-manifest.ts";
 import type { ColdPlace, ColdRun } from "./cold-run.ts";
 import {
@@ -42,11 +43,10 @@ export function beginColdCommit(writer: ColdWriter, inputs: readonly ColdRun[]):
 }
 
 /** Takes the next step; returns true when the run is listed. On an error the caller drops the writer. */
-export function coldCommitStep(live: ColdRuns, commit: ColdCommit): boolean {
+export function coldCommitStep(live: ColdRuns, commit: ColdCommit, wait: MediumWait): boolean {
   const { writer, inputs } = commit;
   if (writer.count > 0 && !commit.isSynced) {
-    syncColdRun(writer);
-    commit.isSynced = true;
+    commit.isSynced = syncColdRun(writer, wait);
     return false;
   }
   if (writer.count > 0 && !commit.isFiltered) {

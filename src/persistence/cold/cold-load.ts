@@ -21,7 +21,6 @@ import { createColdBloom, giveColdBloom } from "./cold-bloom.ts";
 import { beginColdFilter, coldFilterStep, closeColdFilter, readColdFilter } from "./cold-filter.ts";
 import { type ColdManifest, readColdManifest } from "./cold-manifest.ts";
 import {
-  type ColdBlock,
   type ColdPlace,
   type ColdRun,
   type ColdRunFacts,
@@ -29,10 +28,12 @@ import {
   coldRunName,
   coldRunPath,
   corrupt,
+  areCold,
   createColdBlock,
+  isAscending,
+  readColdBlock,
   openListedRun,
 } from "./cold-run.ts";
-import { coldAdvance, openColdCursor } from "./cold-run-stream.ts";
 import { readAll } from "../files.ts";
 
 /** Removes the files that the manifest does not list, and returns the manifest; undefined in a directory that never held a tier. */
@@ -86,7 +87,7 @@ function loadRun(place: ColdPlace, facts: ColdRunFacts): ColdRun {
     // Unchecked, as all other blocks: only its checksum is compared.
     readAll(place.files, file, block.bytes, blockCount * COLD_BLOCK_BYTES);
     const bloom = readColdFilter(place, { facts, path }, fences, block);
-    if (bloom !== undefined && isAscending(fences)) return { ...run, bloom };
+    if (bloom !== undefined && isAscending(fences, blockCount)) return { ...run, bloom };
     if (bloom !== undefined) giveColdBloom(place, bloom);
     return { ...run, bloom: remake(place, run) };
   } catch (error) {
@@ -100,13 +101,13 @@ function remake(place: ColdPlace, run: Omit<ColdRun, "bloom">): Bloom {
   const { fences, serial, level, count, path } = run;
   const bloom = createColdBloom(place, count);
   try {
-    const cursor = openColdCursor(place, run);
-    for (let index = 0; !cursor.isDone; coldAdvance(cursor)) {
-      if (cursor.block.index === index) continue;
-      index = cursor.block.index;
-      addBlock(run, bloom, cursor.block);
+    const { block } = run;
+    const last = new Uint32Array(2);
+    for (let index = 1; index <= run.blockCount; index++) {
+      readColdBlock(place, run, index, block);
+      addBlock(run, bloom, last);
     }
-    const lastCrc = cursor.block.words[COLD_CRC_WORD] as number;
+    const lastCrc = block.words[COLD_CRC_WORD] as number;
     writeFilter(place, { facts: { serial, level, count }, path, fences, bloom, lastCrc });
     return bloom;
   } catch (error) {
@@ -129,9 +130,9 @@ function writeFilter(place: ColdPlace, source: Parameters<typeof beginColdFilter
   }
 }
 
-/** Adds a block to filter and fences. */
-function addBlock(run: Omit<ColdRun, "bloom">, bloom: Bloom, block: ColdBlock): void {
-  const { path, fences, count } = run;
+/** Adds the block that was read to filter and fences. `last`: the last hash before it, then its own. */
+function addBlock(run: Omit<ColdRun, "bloom">, bloom: Bloom, last: Uint32Array): void {
+  const { path, fences, count, block } = run;
   const entries = block.words[COLD_BLOCK_ENTRIES_WORD] as number;
   const left = count - (block.index - 1) * COLD_BLOCK_ENTRIES_MAX;
   if (entries !== Math.min(left, COLD_BLOCK_ENTRIES_MAX))
@@ -141,16 +142,11 @@ function addBlock(run: Omit<ColdRun, "bloom">, bloom: Bloom, block: ColdBlock): 
     block.hashes.subarray(entries * 2).every(isRest) &&
     block.values.subarray(entries).every(isRest);
   if (!isBlank) throw corrupt(path, block.index, "places without an entry are not zero");
+  if (!isAscending(block.hashes, entries, block.index === 1 ? undefined : last))
+    throw corrupt(path, block.index, "entries out of order");
+  if (!areCold(block.values, entries))
+    throw corrupt(path, block.index, "an entry with an impossible value");
+  last.set(block.hashes.subarray(entries * 2 - 2, entries * 2));
   fences.set(block.hashes.subarray(0, 2), (block.index - 1) * 2);
   bloomInsertWords(bloom, block.hashes, entries);
-}
-
-function isAscending(fences: Uint32Array): boolean {
-  for (let at = 2; at < fences.length; at += 2) {
-    const hi = fences[at + 1] as number;
-    const before = fences[at - 1] as number;
-    if (hi < before) return false;
-    if (hi === before && (fences[at] as number) <= (fences[at - 2] as number)) return false;
-  }
-  return true;
 }

@@ -1,32 +1,22 @@
 /**
- * A merge of neighbouring runs into one, in slices: cursors over the inputs, a writer for the result.
+ * A merge of neighbouring runs into one, in slices.
  *
- *   oldest ─▶ cursor ─┐
- *             cursor ─┼─▶ smallest hash, newest value ─▶ writer
- *   newest ─▶ cursor ─┘
+ *   inputs ─▶ walk over them (cold-walk.ts) ─▶ rows ─▶ writer
  *
  *   I1  Inputs are untouched and stay live until the manifest lists the result instead of them.
  *   I2  Of equal hashes the newest input's value is kept; COLD_REMOVED is dropped only when there is no older run.
- *   I3  A passing value of an earlier process counts as a removal: the older values below it must stay hidden.
  */
-import { COLD_REMOVED, isPassing } from "../../structures/storage-tiers.ts";
+import { COLD_REMOVED } from "../../structures/storage-tiers.ts";
 import { type ColdCommit, beginColdCommit } from "./cold-commit.ts";
 import type { ColdRun } from "./cold-run.ts";
-import {
-  type ColdCursor,
-  type ColdWriter,
-  coldAdvance,
-  coldAppend,
-  dropColdRun,
-  openColdCursor,
-} from "./cold-run-stream.ts";
+import { type ColdWriter, coldAppend, dropColdRun } from "./cold-run-stream.ts";
+import { type ColdWalk, coldWalkRows, createColdWalk } from "./cold-walk.ts";
 
 export interface ColdMerge {
   /** Oldest first. */
   readonly inputs: readonly ColdRun[];
   readonly writer: ColdWriter;
-  /** Cursors of the inputs that have entries left; oldest first. */
-  cursors: ColdCursor[];
+  readonly walk: ColdWalk;
   /** The oldest input is the oldest run of all: removals need not be kept. */
   readonly isBottom: boolean;
   /** Set once all inputs are read. */
@@ -38,56 +28,42 @@ export function beginColdMerge(
   inputs: readonly ColdRun[],
   isBottom: boolean,
 ): ColdMerge {
-  let cursors: ColdCursor[];
   try {
-    cursors = inputs.map((run) => openColdCursor(writer.place, run));
+    const walk = createColdWalk(writer.place, inputs, writer.place.firstOwn);
+    return { inputs, writer, walk, isBottom, commit: undefined };
   } catch (error) {
     dropColdRun(writer);
     throw error;
   }
-  return { inputs, writer, cursors, isBottom, commit: undefined };
 }
 
 /** Merges until about `budget` input entries are handled, or all; returns how many. */
 export function coldMergeStep(merge: ColdMerge, budget: number): number {
-  const { writer, isBottom } = merge;
+  const { writer, walk, isBottom } = merge;
   let handled = 0;
-  while (handled < budget && merge.cursors.length > 0) {
-    const { cursors } = merge;
-    let best = cursors[0] as ColdCursor;
-    for (let i = 1; i < cursors.length; i++) {
-      const other = cursors[i] as ColdCursor;
-      // Not greater: the later cursor is the newer run, and of equals the newest wins.
-      if (other.hi < best.hi || (other.hi === best.hi && other.lo <= best.lo)) best = other;
-    }
-    const { lo, hi } = best;
-    const isPast = best.run.serial < writer.place.firstOwn && isPassing(best.value);
-    const value = isPast ? COLD_REMOVED : best.value; // I3
-    if (value !== COLD_REMOVED || !isBottom) coldAppend(writer, lo, hi, value);
-    handled += advancePast(merge, lo, hi);
+  while (handled < budget && walk.inputs.length > 0) {
+    const count = coldWalkRows(walk, budget - handled);
+    coldAppend(writer, walk.hashes, walk.values, isBottom ? dropRemoved(walk, count) : count);
+    handled += walk.handled;
   }
-  if (merge.cursors.length === 0) merge.commit = beginColdCommit(writer, merge.inputs);
+  if (walk.inputs.length === 0) merge.commit = beginColdCommit(writer, merge.inputs);
   return handled;
 }
 
 /** Abandons a merge: its inputs stay as they are. */
 export function endColdMerge(merge: ColdMerge): void {
   dropColdRun(merge.writer);
-  merge.cursors = [];
 }
 
-/** Advances every cursor at this hash; returns how many advanced. */
-function advancePast(merge: ColdMerge, lo: number, hi: number): number {
-  const { cursors } = merge;
-  let advanced = 0;
-  let isAnyDone = false;
-  for (let i = 0; i < cursors.length; i++) {
-    const cursor = cursors[i] as ColdCursor;
-    if (cursor.lo !== lo || cursor.hi !== hi) continue;
-    coldAdvance(cursor);
-    advanced += 1;
-    isAnyDone ||= cursor.isDone;
+/** Leaves removals out of the rows; returns how many stay. @hot */
+function dropRemoved({ hashes, values }: ColdWalk, count: number): number {
+  let kept = 0;
+  for (let row = 0; row < count; row++) {
+    const value = values[row] as number;
+    if (value === COLD_REMOVED) continue;
+    hashes[kept * 2] = hashes[row * 2] as number;
+    hashes[kept * 2 + 1] = hashes[row * 2 + 1] as number;
+    values[kept++] = value;
   }
-  if (isAnyDone) merge.cursors = cursors.filter((cursor) => !cursor.isDone);
-  return advanced;
+  return kept;
 }

@@ -10,8 +10,7 @@ import {
   createColdBlock,
   openListedRun,
 } from "./cold-run.ts";
-import { coldAdvance, openColdCursor } from "./cold-run-stream.ts";
-import { type ColdWalk, createColdWalk } from "./cold-walk.ts";
+import { type ColdWalk, coldWalkRows, createColdWalk } from "./cold-walk.ts";
 import { HASH_ALGORITHM, type Place, secretCheck } from "../directory/frontier-directory.ts";
 
 /** The tier of a frontier; undefined when there is none. */
@@ -40,8 +39,7 @@ export function eachColdEntry(
   try {
     checkColdHeader(reading, { ...facts, path, file }, createColdBlock());
     const blockCount = Math.ceil(facts.count / COLD_BLOCK_ENTRIES_MAX);
-    const cursor = openColdCursor(reading, { serial: facts.serial, path, file, blockCount });
-    for (; !cursor.isDone; coldAdvance(cursor)) visit(cursor.lo, cursor.hi, cursor.value);
+    eachRow(createColdWalk(reading, [{ serial: facts.serial, path, file, blockCount }]), visit);
   } finally {
     files.close(file);
   }
@@ -55,17 +53,31 @@ export function openColdWalk(reading: ColdReading): { walk: ColdWalk; close: () 
     for (const file of opened.splice(0)) files.close(file);
   };
   try {
-    const cursors = coldRunsOf(reading).map((facts) => {
+    const runs = coldRunsOf(reading).map((facts) => {
       const path = coldRunPath(reading, facts.serial);
       const file = openListedRun(files, path);
       opened.push(file);
       checkColdHeader(reading, { ...facts, path, file }, createColdBlock());
       const blockCount = Math.ceil(facts.count / COLD_BLOCK_ENTRIES_MAX);
-      return openColdCursor(reading, { serial: facts.serial, path, file, blockCount });
+      return { serial: facts.serial, path, file, blockCount };
     });
-    return { walk: createColdWalk(cursors), close };
+    return { walk: createColdWalk(reading, runs), close };
   } catch (error) {
     close();
     throw error;
+  }
+}
+
+/** Calls `visit` with every row that is left of a walk. */
+export function eachRow(
+  walk: ColdWalk,
+  visit: (lo: number, hi: number, value: number) => void,
+): void {
+  const { hashes, values } = walk;
+  for (;;) {
+    const count = coldWalkRows(walk, Number.POSITIVE_INFINITY);
+    if (count === 0) return;
+    for (let row = 0; row < count; row++)
+      visit(hashes[row * 2] as number, hashes[row * 2 + 1] as number, values[row] as number);
   }
 }

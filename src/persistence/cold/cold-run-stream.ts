@@ -1,10 +1,10 @@
 /**
- * Writes and reads runs of the cold tier from end to end: the writer of a new run, the cursor of a merge.
+ * Writes runs of the cold tier from end to end.
  *
  *   entries, ascending ─▶ block ─▶ 16 blocks at once ─▶ <name>.tmp ── header, sync, rename, sync directory ─▶ <name>
  *
  *   I1  No file has the run's name before every byte of it is on the medium.
- *   I2  An appended entry that breaks the order stops the engine; an entry read out of order is SNAPSHOT_CORRUPT.
+ *   I2  An appended entry that breaks the order stops the engine.
  */
 import { assert } from "../../base/assert.ts";
 import {
@@ -19,7 +19,6 @@ import {
   COLD_CRC_WORD,
 } from "../../layout/files/cold-run.ts";
 import { type Bloom, bloomInsertWords } from "../../structures/bloom/bloom.ts";
-import { isColdValue } from "../../structures/storage-tiers.ts";
 import { createColdBloom, giveColdBloom } from "./cold-bloom.ts";
 import {
   beginColdFilter,
@@ -29,17 +28,17 @@ import {
   coldFilterStep,
 } from "./cold-filter.ts";
 import {
-  type ColdBlock,
   type ColdPlace,
   type ColdRun,
+  areCold,
   coldRunPath,
-  corrupt,
   createColdBlock,
-  readColdBlock,
+  isAscending,
   sealColdBlock,
   writeColdHeader,
 } from "./cold-run.ts";
-import { writeAll } from "../files.ts";
+import type { MediumWait } from "../../structures/storage-tiers.ts";
+import { type Files, writeAll } from "../files.ts";
 
 /** Blocks per write: 64 KiB. */
 const WRITE_BLOCKS = 16;
@@ -61,10 +60,12 @@ export interface ColdWriter {
   /** Blocks begun; blocks written to the file. */
   blocks: number;
   written: number;
-  lastLo: number;
-  lastHi: number;
+  /** The hash appended last: lo, hi. */
+  readonly last: Uint32Array;
   /** Checksum of the last block written. */
   lastCrc: number;
+  /** Set when its bytes are on their way to the medium beside the thread. */
+  sync: { isDone: boolean; error: unknown } | undefined;
   /** The file of its filter, begun when all blocks are written. */
   filter: ColdFilterWriter | undefined;
 }
@@ -89,46 +90,82 @@ export function beginColdRun(
     ...{ place, serial, level, path, file, isListed: false, bloom },
     fences: new Uint32Array(Math.ceil(capacity / COLD_BLOCK_ENTRIES_MAX) * 2 + 2),
     words: new Uint32Array(WRITE_BLOCKS * COLD_BLOCK_WORDS),
-    ...{ count: 0, blocks: 0, written: 0, lastLo: 0, lastHi: 0, lastCrc: 0 },
-    filter: undefined,
+    ...{ count: 0, blocks: 0, written: 0, last: new Uint32Array(2), lastCrc: 0 },
+    ...{ sync: undefined, filter: undefined },
   };
 }
 
-/** Appends the next entry. May write the full blocks. @hot */
-export function coldAppend(writer: ColdWriter, lo: number, hi: number, value: number): void {
-  const { words, count } = writer;
-  const isAfter = hi > writer.lastHi || (hi === writer.lastHi && lo > writer.lastLo);
-  assert(isAfter || count === 0, "I2: ascending");
+/** Appends the next entries: lo, hi each, and their values. Writes the blocks that are full. @hot */
+export function coldAppend(
+  writer: ColdWriter,
+  hashes: Uint32Array,
+  values: Uint32Array,
+  count: number,
+): void {
+  if (count === 0) return;
+  assert(isAscending(hashes, count, writer.count > 0 ? writer.last : undefined), "I2: ascending");
   assert(
-    isColdValue(value),
-    "no handle of a live record, and no answer of the hot table, is stored",
+    areCold(values, count),
+    "no handle of a live record, no answer of the hot table is stored",
   );
-  const at = count % COLD_BLOCK_ENTRIES_MAX;
-  if (at === 0) {
-    if (writer.blocks - writer.written === WRITE_BLOCKS) writeBlocks(writer);
-    if (writer.blocks * 2 === writer.fences.length) growFences(writer);
-    writer.fences[writer.blocks * 2] = lo;
-    writer.fences[writer.blocks * 2 + 1] = hi;
-    writer.blocks += 1;
+  for (let row = 0; row < count; ) {
+    const at = writer.count % COLD_BLOCK_ENTRIES_MAX;
+    if (at === 0) beginBlock(writer, hashes[row * 2] as number, hashes[row * 2 + 1] as number);
+    const size = Math.min(count - row, COLD_BLOCK_ENTRIES_MAX - at);
+    const start = (writer.blocks - writer.written - 1) * COLD_BLOCK_WORDS;
+    const hashAt = start + COLD_BLOCK_HASHES_WORD + at * 2;
+    writer.words.set(hashes.subarray(row * 2, (row + size) * 2), hashAt);
+    writer.words.set(values.subarray(row, row + size), start + COLD_BLOCK_VALUES_WORD + at);
+    writer.count += size;
+    row += size;
   }
-  const start = (writer.blocks - writer.written - 1) * COLD_BLOCK_WORDS;
-  words[start + COLD_BLOCK_HASHES_WORD + at * 2] = lo;
-  words[start + COLD_BLOCK_HASHES_WORD + at * 2 + 1] = hi;
-  words[start + COLD_BLOCK_VALUES_WORD + at] = value;
-  writer.count = count + 1;
-  writer.lastLo = lo;
-  writer.lastHi = hi;
+  writer.last.set(hashes.subarray(count * 2 - 2, count * 2));
 }
 
-/** Writes the remaining blocks and waits until all are on the medium. The run has at least one entry. */
-export function syncColdRun(writer: ColdWriter): void {
+function beginBlock(writer: ColdWriter, lo: number, hi: number): void {
+  if (writer.blocks - writer.written === WRITE_BLOCKS) writeBlocks(writer);
+  if (writer.blocks * 2 === writer.fences.length) growFences(writer);
+  writer.fences[writer.blocks * 2] = lo;
+  writer.fences[writer.blocks * 2 + 1] = hi;
+  writer.blocks += 1;
+}
+
+/**
+ * Writes the remaining blocks and has all brought to the medium; true once they are there. The run has at least one entry. A sync that
+ * runs beside the thread has a descriptor of its own: an error is reported to each descriptor once.
+ */
+export function syncColdRun(writer: ColdWriter, wait: MediumWait): boolean {
+  const { file, path, place, sync } = writer;
+  if (sync?.error !== undefined) throw sync.error;
+  if (sync?.isDone === true) return true;
+  if (sync === undefined) writeRest(writer);
+  if (wait === "here") place.files.sync(file);
+  else if (sync === undefined) writer.sync = syncBeside(place.files, `${path}.tmp`);
+  return wait === "here";
+}
+
+/** Whether a run's bytes are on their way to the medium beside the thread. */
+export function isSyncingColdRun({ sync }: ColdWriter): boolean {
+  return sync?.isDone === false;
+}
+
+function syncBeside(files: Files, path: string): ColdWriter["sync"] {
+  const file = files.open(path, "r+");
+  const sync = { isDone: false, error: undefined as unknown };
+  files.syncLater(file, (error) => {
+    Object.assign(sync, { isDone: true, error });
+    attempt(() => files.close(file));
+  });
+  return sync;
+}
+
+function writeRest(writer: ColdWriter): void {
   const { place, serial, level, count, words } = writer;
   assert(count > 0, "syncColdRun: entries");
   writeBlocks(writer);
   const header = words.subarray(0, COLD_BLOCK_WORDS);
   writeColdHeader(header, place, { serial, level, count });
   writeAll(place.files, writer.file, asBytes(header), 0);
-  place.files.sync(writer.file);
 }
 
 /** Writes the next slice of the filter of a synced run; true when all of it is written. */
@@ -175,56 +212,6 @@ export function releaseColdRun(place: ColdPlace, run: ColdRun, isRemoved: boolea
   if (!isRemoved) return;
   attempt(() => place.files.remove(run.path));
   attempt(() => place.files.remove(coldFilterPath(run.path)));
-}
-
-/** Reads a run from its first entry to its last. */
-export interface ColdCursor {
-  readonly place: Pick<ColdPlace, "files">;
-  readonly run: { serial: number; path: string; file: number; blockCount: number };
-  readonly block: ColdBlock;
-  /** Entries in the block, and the index of the current one. */
-  entries: number;
-  at: number;
-  lo: number;
-  hi: number;
-  value: number;
-  isDone: boolean;
-}
-
-export function openColdCursor(place: ColdCursor["place"], run: ColdCursor["run"]): ColdCursor {
-  const cursor: ColdCursor = {
-    ...{ place, run, block: createColdBlock(), entries: 0, at: -1 },
-    ...{ lo: 0, hi: 0, value: 0, isDone: false },
-  };
-  cursor.block.serial = run.serial;
-  coldAdvance(cursor);
-  return cursor;
-}
-
-/** Advances to the next entry, or sets isDone. @hot */
-export function coldAdvance(cursor: ColdCursor): void {
-  const { block, run } = cursor;
-  cursor.at += 1;
-  if (cursor.at >= cursor.entries) {
-    if (block.index === run.blockCount) {
-      cursor.isDone = true;
-      return;
-    }
-    readColdBlock(cursor.place, run, block.index + 1, block);
-    cursor.entries = block.words[COLD_BLOCK_ENTRIES_WORD] as number;
-    cursor.at = 0;
-  }
-  const { at } = cursor;
-  const lo = block.hashes[at * 2] as number;
-  const hi = block.hashes[at * 2 + 1] as number;
-  const isAfter = hi > cursor.hi || (hi === cursor.hi && lo > cursor.lo);
-  const isFirst = block.index === 1 && at === 0;
-  if (!isAfter && !isFirst) throw corrupt(run.path, block.index, "entries out of order");
-  cursor.lo = lo;
-  cursor.hi = hi;
-  cursor.value = block.values[at] as number;
-  if (!isColdValue(cursor.value))
-    throw corrupt(run.path, block.index, "an entry with an impossible value");
 }
 
 /** Seals the buffered blocks, adds them to the filter and writes them at their place. */

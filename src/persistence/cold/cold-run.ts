@@ -97,11 +97,10 @@ export interface ColdBlock {
   index: number;
 }
 
-export function createColdBlock(): ColdBlock {
-  const words = new Uint32Array(COLD_BLOCK_WORDS);
+export function createColdBlock(words = new Uint32Array(COLD_BLOCK_WORDS)): ColdBlock {
   return {
     words,
-    bytes: new Uint8Array(words.buffer),
+    bytes: new Uint8Array(words.buffer, words.byteOffset, words.byteLength),
     hashes: words.subarray(COLD_BLOCK_HASHES_WORD, COLD_BLOCK_VALUES_WORD),
     values: words.subarray(COLD_BLOCK_VALUES_WORD),
     serial: 0,
@@ -277,4 +276,24 @@ export function lastAtMost(hashes: Uint32Array, count: number, lo: number, hi: n
     else high = middle;
   }
   return low - 1;
+}
+
+/** Whether `count` hashes, one at least, ascend, the first one after `last`, if there is one before. @hot */
+export function isAscending(hashes: Uint32Array, count: number, last?: Uint32Array): boolean {
+  let lo = last === undefined ? -1 : (last[0] as number);
+  let hi = last === undefined ? -1 : (last[1] as number);
+  for (let at = 0; at < count * 2; at += 2) {
+    const nextLo = hashes[at] as number;
+    const nextHi = hashes[at + 1] as number;
+    if (nextHi < hi || (nextHi === hi && nextLo <= lo)) return false;
+    lo = nextLo;
+    hi = nextHi;
+  }
+  return true;
+}
+
+/** Whether a cold tier may hold all of `count` values. @hot */
+export function areCold(values: Uint32Array, count: number): boolean {
+  for (let at = 0; at < count; at++) if (!isColdValue(values[at] as number)) return false;
+  return true;
 }

@@ -43,6 +43,7 @@ import {
   type ColdStats,
   type ColdTier,
   isPassing,
+  type MediumWait,
 } from "../../structures/storage-tiers.ts";
 import { beginColdBatch } from "./cold-batch.ts";
 import { type ColdRuns, coldCommitStep } from "./cold-commit.ts";
@@ -57,9 +58,10 @@ import {
   coldRunName,
   createColdBlock,
 } from "./cold-run.ts";
-import { beginColdRun, releaseColdRun } from "./cold-run-stream.ts";
+import { beginColdRun, isSyncingColdRun, releaseColdRun } from "./cold-run-stream.ts";
 import { coldFilterBytes } from "./cold-filter.ts";
 import { scanColdRuns } from "./cold-scan.ts";
+import { coldWalkBytes } from "./cold-walk.ts";
 import { type Files, diskError, nodeFiles } from "../files.ts";
 
 /** Runs of one level that make a merge. */
@@ -133,7 +135,7 @@ export function createColdTier(options: ColdTierOptions): ColdTier {
       marked(state, () => scanColdRuns(state, { from, entries }, createColdBlock(), visit)),
     add: (hashes, values, count) => add(state, hashes, values, count),
     begin: (capacity) => begin(state, capacity),
-    step: (budget, maySync = true) => step(state, budget, maySync),
+    step: (budget, wait = "here") => step(state, budget, wait),
     bound(bytes) {
       filters.bytesMax = bytes;
     },
@@ -217,8 +219,8 @@ function begin(state: State, capacity: number): ColdBatch {
   const host = {
     live: state,
     guarded: (action: () => void) => guarded(state, action),
-    hasRoom() {
-      if (state.runs.length >= RUNS_MAX) step(state, WAIT_ENTRIES, true);
+    hasRoom(wait: MediumWait) {
+      if (state.runs.length >= RUNS_MAX) step(state, WAIT_ENTRIES, wait);
       return state.runs.length < RUNS_MAX;
     },
     onEnd() {
@@ -251,36 +253,42 @@ function add(state: State, hashes: Uint32Array, values: Uint32Array, count: numb
 }
 
 /** Continues the merge of the newest runs that has work left, and begins one where it is due. */
-function step(state: State, budget: number, maySync: boolean): number {
+function step(state: State, budget: number, wait: MediumWait): number {
+  const { merges } = state;
   assert(state.listed === undefined, "ColdTier: load comes first");
   let left = budget;
   while (left > 0) {
-    const merge = nextMerge(state, maySync);
+    const merge = nextMerge(state, wait);
     if (merge === undefined) break;
     guarded(state, () => {
       try {
         const { commit } = merge;
         if (commit === undefined) left -= coldMergeStep(merge, left);
-        else if (coldCommitStep(state, commit)) state.merges.splice(state.merges.indexOf(merge), 1);
+        else if (coldCommitStep(state, commit, wait)) merges.splice(merges.indexOf(merge), 1);
       } catch (error) {
-        state.merges.splice(state.merges.indexOf(merge), 1);
+        merges.splice(merges.indexOf(merge), 1);
         endColdMerge(merge);
         markDamage(state, error);
         throw error;
       }
     });
-    if (merge.commit !== undefined && maySync) return Math.max(1, budget - left); // one wait a call
+    if (merge.commit !== undefined && wait !== "never") return Math.max(1, budget - left); // one a call
   }
-  return budget - left;
+  const isWaiting = left === budget && wait === "beside" && merges.some(isEnded);
+  return isWaiting ? 1 : budget - left;
+}
+
+function isEnded({ commit }: ColdMerge): boolean {
+  return commit !== undefined;
 }
 
 /**
- * A merge that only has to be committed, where that may be: until then its inputs count. Else, from the newest run to the oldest, the first merge
+ * A merge that only has to be committed, where that may be and the medium has its bytes: until then its inputs count. Else, from the newest run to the oldest, the first merge
  * in progress, or the first level with enough runs for one.
  */
-function nextMerge(state: State, maySync: boolean): ColdMerge | undefined {
+function nextMerge(state: State, wait: MediumWait): ColdMerge | undefined {
   const { runs, merges } = state;
-  const ended = maySync ? merges.find(({ commit }) => commit !== undefined) : undefined;
+  const ended = merges.find((merge) => mayCommit(merge, wait));
   if (ended !== undefined) return ended;
   const newest = newestFree(state);
   for (let end = newest; end > 0; ) {
@@ -300,6 +308,11 @@ function nextMerge(state: State, maySync: boolean): ColdMerge | undefined {
   if (runs.length < RUNS_MANY || merges.length > 0) return undefined;
   const isWhole = runs.slice(newest - FAN_IN, newest).every(({ isDamaged }) => !isDamaged);
   return isWhole ? beginMerge(state, newest - FAN_IN, FAN_IN) : undefined;
+}
+
+function mayCommit({ commit }: ColdMerge, wait: MediumWait): boolean {
+  if (commit === undefined || wait === "never") return false;
+  return wait === "here" || !isSyncingColdRun(commit.writer);
 }
 
 /** Number of runs before the one that an open batch still reads back. */
@@ -387,8 +400,8 @@ function statsOf(state: State): ColdStats {
     bytes += run.fences.byteLength + COLD_BLOCK_BYTES;
     fileBytes += (run.blockCount + 1) * COLD_BLOCK_BYTES + coldFilterBytes(run.fences, run.bloom);
   }
-  for (const { writer, inputs } of state.merges)
-    bytes += writer.fences.byteLength + writer.words.byteLength + inputs.length * COLD_BLOCK_BYTES;
+  for (const { writer, walk } of state.merges)
+    bytes += writer.fences.byteLength + writer.words.byteLength + coldWalkBytes(walk);
   bytes += state.batch?.bytes ?? 0;
   const { runs, reads, nextSerial } = state;
   return { count, runs: runs.length, bytes, fileBytes, reads: reads.count, nextSerial };

@@ -38,7 +38,14 @@ import {
 } from "../table/fingerprint-table.ts";
 import { type HashSorter, createHashSorter, sortHashes } from "./sort-hashes.ts";
 import { bloomBytesMax, hotEntriesMax } from "./seen-memory-split.ts";
-import { COLD_REMOVED, type ColdBatch, type ColdTier, isPassing } from "../storage-tiers.ts";
+import {
+  type BeforeMove,
+  COLD_REMOVED,
+  type ColdBatch,
+  type ColdTier,
+  isPassing,
+  type MediumWait,
+} from "../storage-tiers.ts";
 
 /** From this multiple on admissions wait for the medium themselves. */
 const HOT_HARD = 1.15;
@@ -58,7 +65,7 @@ export interface MoverOptions {
   readonly kernel: Kernel;
   readonly table: FingerprintTable;
   readonly cold: ColdTier;
-  readonly beforeMove: () => void;
+  readonly beforeMove: BeforeMove;
   readonly memoryBytes: number;
   readonly falsePositiveRate: number;
   readonly capacity: number | undefined;
@@ -93,6 +100,8 @@ export interface Mover extends MoverOptions {
   picked: number;
   written: number;
   batch: ColdBatch | undefined;
+  /** The flush before the batch is committed. */
+  flush: { mark?: number };
   /** Entries of the batch that were let go of. */
   removed: number;
   readonly hashes: Uint32Array;
@@ -110,7 +119,7 @@ export function createMover(options: MoverOptions): Mover {
       hardAt: 0,
     },
     ...{ credit: 0, debt: 0, cursor: 0, movable: 0, counted: 0, buffer: 0 },
-    ...{ order: undefined, picked: 0, written: 0, batch: undefined, removed: 0 },
+    ...{ order: undefined, picked: 0, written: 0, batch: undefined, flush: {}, removed: 0 },
     hashes: new Uint32Array(MOVE_SLICE * 2),
     values: new Uint32Array(MOVE_SLICE),
   };
@@ -121,15 +130,16 @@ export function moveFor(mover: Mover, rows: number): void {
   const count = hotCount(mover) + rows;
   if (mover.phase === "idle" && !tryBeginPass(mover, rows)) return;
   mover.credit += rows * PAY_PER_ROW;
-  work(mover, count > mover.hardAt);
+  work(mover, count > mover.hardAt ? "here" : "never");
 }
 
-/** Goes on with a pass in the background, for `budget` entries; 0 when there is nothing to do. */
-export function moveStep(mover: Mover, budget: number): number {
+/** Goes on with a pass in the background, for `budget` entries; 0 when there is nothing to do but to wait. */
+export function moveStep(mover: Mover, budget: number, wait: MediumWait): number {
   if (mover.phase === "idle" && !tryBeginPass(mover, 0)) return 0; // steps alone are no traffic
+  if (wait === "beside" && mover.batch?.isSyncing === true) return 0;
   mover.credit = Math.max(1, budget);
-  work(mover, true);
-  return Math.max(1, budget);
+  work(mover, wait);
+  return mover.phase === "flush" ? 0 : Math.max(1, budget);
 }
 
 /** Gives a pass up: whatever is not durable is not there, and everything is in the hot table still. */
@@ -218,7 +228,7 @@ function tryBeginPass(mover: Mover, traffic: number): boolean {
 }
 
 /** Slices until the credit is used up, or until the next one would have to wait for the medium and must not. */
-function work(mover: Mover, maySync: boolean): void {
+function work(mover: Mover, wait: MediumWait): void {
   while (mover.credit > 0) {
     switch (mover.phase) {
       case "idle":
@@ -234,7 +244,7 @@ function work(mover: Mover, maySync: boolean): void {
       case "commit":
         // Nothing to save up for: what waits here is the medium.
         mover.credit = 0;
-        if (maySync) commitSlice(mover);
+        if (wait !== "never") commitSlice(mover, wait);
         return;
       case "remove":
         removeSlice(mover);
@@ -295,13 +305,12 @@ function writeSlice(mover: Mover): void {
   mover.credit -= count;
 }
 
-function commitSlice(mover: Mover): void {
+function commitSlice(mover: Mover, wait: MediumWait): void {
   if (mover.phase === "flush") {
-    mover.beforeMove();
-    mover.phase = "commit";
+    if (mover.beforeMove(mover.flush, wait)) mover.phase = "commit";
     return;
   }
-  if (mover.batch?.commit() !== true) return;
+  if (mover.batch?.commit(wait) !== true) return;
   mover.removed = 0;
   mover.phase = "remove";
 }

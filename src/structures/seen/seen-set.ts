@@ -65,7 +65,7 @@ import {
   tieredStep,
   tieredTidy,
 } from "./seen-tiered.ts";
-import { COLD_REMOVED, type ColdTier } from "../storage-tiers.ts";
+import { type BeforeMove, COLD_REMOVED, type ColdTier } from "../storage-tiers.ts";
 
 /** The hot table's word for an entry removed while the cold tier still holds it; as a row's answer it means absent. */
 const SEEN_REMOVED = COLD_REMOVED;
@@ -92,7 +92,7 @@ export interface SeenSetOptions {
   /** Tests force a rate by it: the bloom is one layer that reaches the whole rate at `capacity` hashes. */
   readonly isBloomFixed?: boolean;
   /** Called before finished entries go to the cold tier: flush the journal here. */
-  readonly beforeMove?: () => void;
+  readonly beforeMove?: BeforeMove;
 }
 
 export interface SeenSet {
@@ -134,7 +134,7 @@ export function createSeenSet(options: SeenSetOptions): SeenSet {
     bloom = createBloom(kernel, { capacity, falsePositiveRate, bytesMax });
   }
   if (mode === "tiered") {
-    const { cold, capacity, beforeMove = () => {}, isBloomFixed = false } = options;
+    const { cold, capacity, beforeMove = () => true, isBloomFixed = false } = options;
     if (cold === undefined)
       throw new FrontierError("OPTION_INVALID", "cold: undefined (expected: a cold tier)");
     const sizes = { capacity, memoryBytes, falsePositiveRate, isBloomFixed };

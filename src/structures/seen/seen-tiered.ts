@@ -151,7 +151,7 @@ export function tieredMakeRoom(tiered: Tiered, rows: number): void {
     moveFor(tiered, rows);
     if (tiered.isFilling) fillFor(tiered, rows);
     if (tiered.debt > 0) {
-      const handled = tiered.cold.step(Math.min(tiered.debt, rows * MERGE_PER_ROW), false);
+      const handled = tiered.cold.step(Math.min(tiered.debt, rows * MERGE_PER_ROW), "never");
       tiered.debt = handled === 0 ? 0 : tiered.debt - handled;
     }
   } catch (error) {
@@ -168,11 +168,11 @@ export function tieredStep(tiered: Tiered, budget: number): number {
     throw failure.error;
   }
   try {
-    const moved = moveStep(tiered, budget);
+    const moved = moveStep(tiered, budget, "beside");
     if (moved > 0) return moved;
     const filled = fillStep(tiered, budget);
     if (filled > 0) return filled;
-    const merged = tiered.cold.step(budget, true);
+    const merged = tiered.cold.step(budget, "beside");
     tiered.debt = merged === 0 ? 0 : Math.max(0, tiered.debt - merged);
     return merged;
   } catch (error) {
@@ -184,9 +184,9 @@ export function tieredStep(tiered: Tiered, budget: number): number {
 /** Goes on with a pass under way, or merges as far as passes owe it; merges that are left from earlier can wait. Never throws. */
 export function tieredTidy(tiered: Tiered, budget: number): void {
   try {
-    if (tiered.phase !== "idle") moveStep(tiered, budget);
+    if (tiered.phase !== "idle") moveStep(tiered, budget, "here");
     else if (tiered.debt > 0) {
-      const merged = tiered.cold.step(Math.min(budget, tiered.debt), true);
+      const merged = tiered.cold.step(Math.min(budget, tiered.debt), "here");
       tiered.debt = merged === 0 ? 0 : Math.max(0, tiered.debt - merged);
     }
   } catch (error) {

@@ -12,6 +12,9 @@ import type {
 } from "../../../../src/engine/types/frontier-types.ts";
 import type { Core } from "../../../../src/frontier/core.ts";
 import { coreOf, verifyFrontier } from "../../../../src/engine/api/verify-frontier.ts";
+import type { Tiered } from "../../../../src/structures/seen/seen-tiered.ts";
+import { killedFiles, openRig } from "../../../support/durable-rig.ts";
+import { heldFiles } from "../../../support/held-files.ts";
 import { seenHot } from "../../../../src/structures/seen/seen-set.ts";
 import { hotEntriesMax } from "../../../../src/structures/seen/seen-memory-split.ts";
 import { spillUsedBytes } from "../../../../src/structures/spill/lane-spill.ts";
@@ -325,6 +328,44 @@ describe("the tiered seen-set", () => {
     );
     verifyFrontier(frontier);
     await frontier.close({ discard: true });
+  });
+
+  it("asks for the journal's sync beside the thread before entries move, and for what was logged before the question alone", async () => {
+    const held = heldFiles();
+    held.isHolding = false;
+    const options = { seen: { memoryBytes: 200_000 }, durability: { everyMs: 1e6 } };
+    const { frontier, clock } = await openRig(held.files, createVirtualClock(0), options);
+    held.isHolding = true;
+    const { beforeMove } = coreOf(frontier).seen.tiered as Tiered;
+    const known = async (): Promise<number> => {
+      const again = await openRig(killedFiles(held.files), clock, options);
+      const { pending } = again.frontier.report();
+      await again.frontier.close();
+      return pending;
+    };
+    frontier.pushMany(urlsOf(0, 100));
+    const flush = {};
+    expect(beforeMove(flush, "beside")).toBe(false);
+    frontier.pushMany(urlsOf(100, 200));
+    expect(beforeMove(flush, "beside")).toBe(false);
+    const full = Object.assign(new Error("ENOSPC: no space left"), { code: "ENOSPC" });
+    held.end(full);
+    expect(() => beforeMove(flush, "beside")).toThrow(
+      expect.objectContaining({ code: "DISK_FULL" }),
+    );
+    const later = {}; // of the next pass
+    expect(beforeMove(later, "beside")).toBe(false);
+    frontier.pushMany(urlsOf(200, 250));
+    held.end();
+    expect(beforeMove(later, "beside")).toBe(true);
+    expect(await known()).toBeGreaterThanOrEqual(200);
+    frontier.pushMany(urlsOf(250, 300));
+    expect(beforeMove({}, "beside")).toBe(false);
+    expect(beforeMove({}, "here")).toBe(true);
+    expect(await known()).toBe(300);
+    held.isHolding = false;
+    held.end();
+    await frontier.close();
   });
 
   it("knows nothing any more after a clear, nor after a restart that replays it", async () => {

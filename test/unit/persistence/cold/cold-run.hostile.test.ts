@@ -97,10 +97,19 @@ const at = COLD_BLOCK_HASHES_WORD;
 const value = COLD_BLOCK_VALUES_WORD;
 const count = COLD_MANIFEST_WORDS + 2;
 
+function lastHashAgain(files: Files): void {
+  let last = new Uint32Array(0);
+  files.block(1, (w) => {
+    last = w.slice(at + 2 * COLD_BLOCK_ENTRIES_MAX - 2, at + 2 * COLD_BLOCK_ENTRIES_MAX);
+  });
+  files.block(2, (w) => w.set(last, at));
+}
+
 const BROKEN: ReadonlyArray<readonly [rule: string, breakIt: (files: Files) => void]> = [
   ["two hashes out of order", (f) => f.block(1, (w) => w.set(w.slice(at + 4, at + 6), at + 8))],
   ["a hash twice", (f) => f.block(1, (w) => w.set(w.slice(at + 4, at + 6), at + 6))],
   ["a block below the one before", (f) => f.block(2, (w) => w.fill(0, at, at + 2))],
+  ["a block that begins with the last hash before", lastHashAgain],
   ["value 0", (f) => f.block(2, (w) => w.set([0], value + 7))],
   ["the handle of a live record", (f) => f.block(1, (w) => w.set([1], value))],
   ["the largest handle", (f) => f.block(LAST, (w) => w.set([0x3fff_ffff], value + 3))],

@@ -114,16 +114,35 @@ describe("cold tier", () => {
       }
     };
     add(4);
-    while (tier.step(1_000, false) > 0); // all is read, and waits for the medium
+    while (tier.step(1_000, "never") > 0); // all is read, and waits for the medium
     add(4);
-    expect(tier.step(1, false)).toBe(1); // the second merge has begun
+    expect(tier.step(1, "never")).toBe(1); // the second merge has begun
     expect(tier.stats().runs).toBe(8);
-    for (let waits = 0; tier.stats().runs === 8 && waits < 10; waits++) tier.step(1, true);
+    for (let waits = 0; tier.stats().runs === 8 && waits < 10; waits++) tier.step(1);
     expect(tier.stats().runs).toBe(5);
-    while (tier.step(1_000, true) > 0);
+    while (tier.step(1_000) > 0);
     expect(tier.stats().runs).toBe(2);
     add(3);
-    expect(tier.step(1_000, true)).toBe(0);
+    expect(tier.step(1_000)).toBe(0);
+    tier.close();
+  });
+
+  it("drops removals when it merges down to the oldest run", () => {
+    const random = testRandom("cold removals");
+    const tier = openColdTier(createMemoryFiles());
+    const hashes = new Uint32Array(2000).map(() => random.word());
+    for (const value of [0x8000_0001, COLD_REMOVED, COLD_REMOVED, COLD_REMOVED])
+      tier.add(hashes, new Uint32Array(1000).fill(value), 1000);
+    while (tier.step(1_000) > 0);
+    expect(tier.stats().count).toBe(0);
+    tier.close();
+  });
+
+  it("takes no slice of a batch that begins before the end of the last one", () => {
+    const tier = openColdTier(createMemoryFiles());
+    const batch = tier.begin(4);
+    batch.append(Uint32Array.of(7, 5), Uint32Array.of(0x8000_0001), 1);
+    expect(() => batch.append(Uint32Array.of(6, 5), Uint32Array.of(0x8000_0001), 1)).toThrow("I2");
     tier.close();
   });
 

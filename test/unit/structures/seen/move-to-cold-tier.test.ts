@@ -16,6 +16,7 @@ import {
   seenStep,
 } from "../../../../src/structures/seen/seen-set.ts";
 import type { ColdTier } from "../../../../src/structures/storage-tiers.ts";
+import { heldFiles } from "../../../support/held-files.ts";
 import { testSeed } from "../../../support/seed.ts";
 import { type MemoryFiles, createMemoryFiles } from "../../../support/memory-files.ts";
 import {
@@ -143,14 +144,17 @@ describe("moves of the seen-set", () => {
     const runs: number[] = [];
     const seen = openTiered(bench, files, {
       beforeMove() {
-        flushes += 1;
         runs.push(files.names().filter((name) => name.endsWith(".cold")).length);
+        return ++flushes === 4; // until then it is under way beside the thread
       },
     });
     for (let at = 0; at < 4000; at++) seenSet(seen, ...hashOf(at), FINISHED);
-    settle(seen);
-    expect(flushes).toBe(1);
-    expect(runs).toEqual([0]);
+    while (seen.tiered?.phase !== "flush") seenStep(seen, 5000);
+    for (let step = flushes; step < 3; step++) expect(seenStep(seen, 5000)).toBe(0);
+    expect(seen.tiered?.phase).toBe("flush");
+    settle(seen); // an answer later
+    expect(flushes).toBe(4);
+    expect(runs).toEqual([0, 0, 0, 0]);
   });
 });
 
@@ -162,8 +166,8 @@ describe("moves of the seen-set, bounds", () => {
   function counted(cold: ColdTier, work: { entries: number }): ColdTier {
     return {
       ...cold,
-      step(budget, maySync) {
-        const handled = cold.step(budget, maySync);
+      step(budget, wait) {
+        const handled = cold.step(budget, wait);
         work.entries += handled;
         return handled;
       },
@@ -173,11 +177,14 @@ describe("moves of the seen-set, bounds", () => {
           get bytes() {
             return batch.bytes;
           },
+          get isSyncing() {
+            return batch.isSyncing;
+          },
           append(hashes, values, count) {
             work.entries += count;
             batch.append(hashes, values, count);
           },
-          commit: () => batch.commit(),
+          commit: (wait) => batch.commit(wait),
           read(from, hashes, values) {
             const count = batch.read(from, hashes, values);
             work.entries += count;
@@ -243,5 +250,35 @@ describe("moves of the seen-set, bounds", () => {
     expect(hot).toBeLessThan((2 ** 17 / 17) * 1.05);
     expect(runsMax).toBeLessThanOrEqual(12);
     expect(files.syncs).toBeGreaterThan(10);
+  });
+
+  it("wait in the background for no sync of a run, and merge meanwhile", () => {
+    const bench = openBench();
+    const { files, end } = heldFiles();
+    const seen = openTiered(bench, files);
+    const { tiered } = seen;
+    let next = 0;
+    const write = (): void => {
+      for (let count = 0; count < 5000; count++) seenSet(seen, ...hashOf(next), FINISHED + next++);
+      for (let step = 0; tiered?.batch?.isSyncing !== true; step++) {
+        seenStep(seen, 5000);
+        if (step === 1000) expect.fail("no sync ever began");
+      }
+    };
+    for (let run = 0; run < 4; run++) {
+      write();
+      end();
+      while (tiered?.phase !== "idle") seenStep(seen, 5000);
+    }
+    write();
+    const [debt, { syncs }] = [tiered?.debt ?? 0, files];
+    expect(debt).toBeGreaterThan(0);
+    for (let step = 0; step < 5; step++) seenStep(seen, 1000);
+    expect(files.syncs).toBe(syncs);
+    expect(tiered?.phase).toBe("commit");
+    expect(tiered?.debt).toBeLessThanOrEqual(debt - 5000);
+    end();
+    while (seenStep(seen, 5000) > 0) end();
+    for (let at = 0; at < next; at += 7) expect(seenFind(seen, ...hashOf(at))).toBe(FINISHED + at);
   });
 });
