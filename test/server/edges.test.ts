@@ -84,6 +84,13 @@ describe.each(STORES)("a service in %s", (store) => {
     }
     expect((await client.call("ListCrawls")).values).toEqual([]);
   });
+
+  it("keeps crawls apart of which one has the name that the other's bytes spell", async () => {
+    for (const [at, crawlID] of ["ä", "xc3a4"].entries()) {
+      await client.put(found(`http://${at}.com/`, { crawlID }));
+      expect(await client.call("CountURLs", { crawlID })).toEqual({ value: 1 });
+    }
+  });
 });
 
 it("a frontier that is given loses nothing for a queue without a key", async () => {

@@ -318,11 +318,6 @@ export class Durability {
     if (!this.#journal.sync()) this.#throwFault();
   }
 
-  #throwFault(): never {
-    this.#reportFault();
-    throw this.#journal.fault as FrontierError;
-  }
-
   /** The same, beside the thread if the caller comes back for it; true once the changes before the first question are durable. */
   #settleWith(flush: { mark?: number }, wait: MediumWait): boolean {
     const journal = this.#journal;
@@ -337,7 +332,12 @@ export class Durability {
   }
 
   #isDurable(mark = Number.POSITIVE_INFINITY): boolean {
-    return this.#journal.total >= mark;
+    return this.#journal.total - this.#journal.sealedBytes >= mark;
+  }
+
+  #throwFault(): never {
+    this.#reportFault();
+    throw this.#journal.fault as FrontierError;
   }
 
   /** What is durable may go to the store of whole records. */

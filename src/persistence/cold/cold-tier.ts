@@ -272,7 +272,7 @@ function step(state: State, budget: number, wait: MediumWait): number {
         throw error;
       }
     });
-    if (merge.commit !== undefined && wait !== "never") return Math.max(1, budget - left); // one a call
+    if (merge.commit !== undefined && wait !== "never") return Math.max(1, budget - left);
   }
   const isWaiting = left === budget && wait === "beside" && merges.some(isEnded);
   return isWaiting ? 1 : budget - left;

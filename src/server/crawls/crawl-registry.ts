@@ -23,8 +23,8 @@ import { ROOM_ANY } from "./queue-table.ts";
 const DELAY_DEFAULT = 1;
 /** Attempts and hand-outs are the client's to count. */
 const MANY = 2 ** 31 - 1;
-/** Longest name of a frontier. */
-const NAME_LENGTH_MAX = 200;
+/** Longest hexadecimal part of a name; a frontier's name has at most 200 characters. */
+const NAME_LENGTH_MAX = 192;
 /** Least lease time that the protocol can ask for; each lease has its own. */
 const LEASE_MS = 1_000;
 
@@ -213,10 +213,12 @@ class LocalRegistry implements Omit<CrawlRegistry, keyof Control> {
   }
 }
 
+/** A name that no hexadecimal one can be. */
+const PLAIN = /^(?!x([0-9a-f]{2})+$)[\w-][\w.-]{0,79}$/;
+
 /** A name for a directory: letters, digits, dots and dashes as they are, others by their bytes. */
 function directoryName(id: string): string {
-  if (/^[\w-][\w.-]{0,79}$/.test(id)) return `crawl-${id}`;
-  const name = `crawl-x${Buffer.from(id, "utf8").toString("hex")}`;
-  if (name.length <= NAME_LENGTH_MAX) return name;
-  return `crawl-~${fingerprint(name)}`; // no URL: of the text itself
+  if (PLAIN.test(id)) return `crawl-${id}`;
+  const bytes = Buffer.from(id, "utf8").toString("hex");
+  return `crawl-${bytes.length > NAME_LENGTH_MAX ? `~${fingerprint(bytes)}` : `x${bytes}`}`;
 }

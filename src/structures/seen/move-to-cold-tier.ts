@@ -276,6 +276,7 @@ function sortSegments(mover: Mover): void {
   if (mover.cursor < 0) {
     regionGive(mover.kernel.region, mover.buffer, EACH_PAGES);
     mover.buffer = 0;
+    mover.flush = {};
     mover.phase = "flush";
     return;
   }
