@@ -63,6 +63,8 @@ export interface ColdTier {
    * medium is needed, once or twice then; "here" if it is not given.
    */
   step(budget: number, wait?: MediumWait): number;
+  /** Whether merges have ended that are to be committed, or wait for the medium. */
+  isCommitting(): boolean;
   /** Memory that filters shall take at most from now on; with less of it lookups read more. */
   bound(bytes: number): void;
   /** Drops everything. Never throws: where the medium refuses, `settle` has to make it durable. */

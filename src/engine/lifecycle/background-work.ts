@@ -3,6 +3,8 @@
  * between memory and disk, and seeds (rule-seeds.ts).
  *
  *   I1  One timer serves all (lifecycle.ts), however often rules are swapped, and only while there is something to do.
+ *   I2  While the medium alone is waited for, it is asked again after a while, each time twice as long: a clock that is moved by hand
+ *       leaves it no turn of the event loop to end in.
  */
 import type { Clock } from "../../base/clock.ts";
 import { isMemoryFull } from "../../base/errors.ts";
@@ -25,6 +27,10 @@ const SWEEP_MS = 1;
 /** Entries of the seen-set moved or merged in one slice: a millisecond or two, and one wait for the disk at most. */
 const SLICE_ENTRIES = 4096;
 
+/** Waits between two questions whether the medium has ended, the first and the longest. */
+const WAIT_MS = 1;
+const WAIT_MS_MOST = 1_000;
+
 export class BackgroundWork {
   readonly seeds: RuleSeeds;
   readonly #events: EventHub;
@@ -32,6 +38,9 @@ export class BackgroundWork {
   #reportedSweep: Sweep | undefined;
   /** When the disk refused last. */
   #refusedAt = Number.NEGATIVE_INFINITY;
+  /** The wait until the medium is asked again (I2), and when it began; 0: nothing is waited for. */
+  #waitMs = 0;
+  #waitedAt = Number.NEGATIVE_INFINITY;
   /** When the sweep found no room last. */
   #shortAt = Number.NEGATIVE_INFINITY;
 
@@ -58,9 +67,15 @@ export class BackgroundWork {
   /** When there is something to do; at `nowMs`: at once. A disk that refused is not asked again at once. */
   dueAt(core: Core, nowMs: number): number {
     if (isSweeping(core)) return retryAt(this.#shortAt, nowMs);
-    const isTidy = !seenIsBusy(core.seen) && !isSpillDue(core);
-    const tidyAt = isTidy ? Number.POSITIVE_INFINITY : retryAt(this.#refusedAt, nowMs);
-    return Math.min(tidyAt, this.seeds.dueAt(core, nowMs));
+    return Math.min(this.#tidyAt(core, nowMs), this.seeds.dueAt(core, nowMs));
+  }
+
+  #tidyAt(core: Core, nowMs: number): number {
+    const isSpilling = isSpillDue(core);
+    if (!isSpilling && !seenIsBusy(core.seen)) return Number.POSITIVE_INFINITY;
+    const atMs = retryAt(this.#refusedAt, nowMs);
+    const isWaiting = !isSpilling && this.#waitMs > 0 && nowMs >= this.#waitedAt;
+    return isWaiting ? Math.max(atMs, this.#waitedAt + this.#waitMs) : atMs;
   }
 
   /** Whether `dueAt` is Infinity, as it mostly is. */
@@ -100,13 +115,19 @@ export class BackgroundWork {
   #moveToDisk(core: Core, nowMs: number): void {
     if (retryAt(this.#refusedAt, nowMs) > nowMs) return;
     try {
-      if (seenIsBusy(core.seen)) seenStep(core.seen, SLICE_ENTRIES);
+      if (seenIsBusy(core.seen)) this.#moveIdentities(core, nowMs);
     } catch (cause) {
       this.#diskRefused("seen", cause, nowMs);
     }
     if (isSpillDue(core)) spillOverBudget(core, nowMs);
     const cause = spillFault(core);
     if (cause !== undefined) this.#diskRefused("spill", cause, nowMs);
+  }
+
+  #moveIdentities(core: Core, nowMs: number): void {
+    const isWaiting = seenStep(core.seen, SLICE_ENTRIES) === 0;
+    this.#waitMs = isWaiting ? Math.min(Math.max(WAIT_MS, this.#waitMs * 2), WAIT_MS_MOST) : 0;
+    this.#waitedAt = nowMs;
   }
 
   #diskRefused(stage: string, cause: unknown, nowMs: number): void {

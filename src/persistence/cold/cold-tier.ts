@@ -136,6 +136,7 @@ export function createColdTier(options: ColdTierOptions): ColdTier {
     add: (hashes, values, count) => add(state, hashes, values, count),
     begin: (capacity) => begin(state, capacity),
     step: (budget, wait = "here") => step(state, budget, wait),
+    isCommitting: () => state.merges.some(isEnded),
     bound(bytes) {
       filters.bytesMax = bytes;
     },
@@ -274,8 +275,7 @@ function step(state: State, budget: number, wait: MediumWait): number {
     });
     if (merge.commit !== undefined && wait !== "never") return Math.max(1, budget - left);
   }
-  const isWaiting = left === budget && wait === "beside" && merges.some(isEnded);
-  return isWaiting ? 1 : budget - left;
+  return budget - left;
 }
 
 function isEnded({ commit }: ColdMerge): boolean {

@@ -328,7 +328,7 @@ export function seenForget(seen: SeenSet): void {
 }
 
 /**
- * Background work for about `budget` entries: moves, merges. Returns the entries handled, 0 when there is nothing to do. Throws what
+ * Background work for about `budget` entries: moves, merges. Returns the entries handled, 0 when there is nothing to do but to wait. Throws what
  * a move inside an admission met and put aside (DISK_FULL): nothing was lost, the hot table holds it.
  */
 export function seenStep(seen: SeenSet, budget: number): number {

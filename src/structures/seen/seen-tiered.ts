@@ -151,15 +151,20 @@ export function tieredMakeRoom(tiered: Tiered, rows: number): void {
     moveFor(tiered, rows);
     if (tiered.isFilling) fillFor(tiered, rows);
     if (tiered.debt > 0) {
-      const handled = tiered.cold.step(Math.min(tiered.debt, rows * MERGE_PER_ROW), "never");
-      tiered.debt = handled === 0 ? 0 : tiered.debt - handled;
+      pay(tiered, tiered.cold.step(Math.min(tiered.debt, rows * MERGE_PER_ROW), "never"));
     }
   } catch (error) {
     putAside(tiered, error);
   }
 }
 
-/** Background work; throws what an admission put aside. */
+/** Where nothing is left to merge, nothing is owed, unless merges have still to be committed. */
+function pay(tiered: Tiered, merged: number): void {
+  if (merged > 0) tiered.debt = Math.max(0, tiered.debt - merged);
+  else if (!tiered.cold.isCommitting()) tiered.debt = 0;
+}
+
+/** Background work; returns 0 where there is nothing to do, or only to wait. Throws what an admission put aside. */
 export function tieredStep(tiered: Tiered, budget: number): number {
   const { failure } = tiered;
   if (failure !== undefined) {
@@ -173,7 +178,7 @@ export function tieredStep(tiered: Tiered, budget: number): number {
     const filled = fillStep(tiered, budget);
     if (filled > 0) return filled;
     const merged = tiered.cold.step(budget, "beside");
-    tiered.debt = merged === 0 ? 0 : Math.max(0, tiered.debt - merged);
+    pay(tiered, merged);
     return merged;
   } catch (error) {
     endPass(tiered);
@@ -186,16 +191,16 @@ export function tieredTidy(tiered: Tiered, budget: number): void {
   try {
     if (tiered.phase !== "idle") moveStep(tiered, budget, "here");
     else if (tiered.debt > 0) {
-      const merged = tiered.cold.step(Math.min(budget, tiered.debt), "here");
-      tiered.debt = merged === 0 ? 0 : Math.max(0, tiered.debt - merged);
+      pay(tiered, tiered.cold.step(Math.min(budget, tiered.debt), "here"));
     }
   } catch (error) {
     putAside(tiered, error);
   }
 }
 
-export function tieredIsBusy({ debt, failure, isFilling, phase }: Tiered): boolean {
-  return phase !== "idle" || isFilling || debt > 0 || failure !== undefined;
+export function tieredIsBusy({ cold, debt, failure, isFilling, phase }: Tiered): boolean {
+  if (phase !== "idle" || isFilling || debt > 0 || failure !== undefined) return true;
+  return cold.isCommitting();
 }
 
 function putAside(tiered: Tiered, error: unknown): void {
