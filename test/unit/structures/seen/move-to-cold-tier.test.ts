@@ -10,13 +10,15 @@ import {
   seenAdmitBatch,
   seenFind,
   seenInsert,
+  seenIsBusy,
   seenRemove,
   seenSet,
   seenStats,
   seenStep,
 } from "../../../../src/structures/seen/seen-set.ts";
+import type { Tiered } from "../../../../src/structures/seen/seen-tiered.ts";
 import type { ColdTier } from "../../../../src/structures/storage-tiers.ts";
-import { heldFiles } from "../../../support/held-files.ts";
+import { type HeldFiles, heldFiles } from "../../../support/held-files.ts";
 import { testSeed } from "../../../support/seed.ts";
 import { type MemoryFiles, createMemoryFiles } from "../../../support/memory-files.ts";
 import {
@@ -252,33 +254,63 @@ describe("moves of the seen-set, bounds", () => {
     expect(files.syncs).toBeGreaterThan(10);
   });
 
-  it("wait in the background for no sync of a run, and merge meanwhile", () => {
-    const bench = openBench();
-    const { files, end } = heldFiles();
-    const seen = openTiered(bench, files);
-    const { tiered } = seen;
-    let next = 0;
+  /** A set in `held`, and what makes a pass of it whose run is on its way to the medium. */
+  function openHeld(held: HeldFiles) {
+    const seen = openTiered(openBench(), held.files);
+    const tiered = seen.tiered as Tiered;
+    let count = 0;
     const write = (): void => {
-      for (let count = 0; count < 5000; count++) seenSet(seen, ...hashOf(next), FINISHED + next++);
-      for (let step = 0; tiered?.batch?.isSyncing !== true; step++) {
+      for (let more = 5000; more > 0; more--) seenSet(seen, ...hashOf(count), FINISHED + count++);
+      for (let step = 0; tiered.batch?.isSyncing !== true; step++) {
         seenStep(seen, 5000);
         if (step === 1000) expect.fail("no sync ever began");
       }
     };
-    for (let run = 0; run < 4; run++) {
+    const writeWhole = (): void => {
       write();
-      end();
-      while (tiered?.phase !== "idle") seenStep(seen, 5000);
-    }
+      held.end();
+      while (tiered.phase !== "idle") seenStep(seen, 5000);
+    };
+    const expectAll = (): void => {
+      for (let at = 0; at < count; at += 7)
+        expect(seenFind(seen, ...hashOf(at))).toBe(FINISHED + at);
+    };
+    return { seen, tiered, write, writeWhole, expectAll };
+  }
+
+  it("wait in the background for no sync of a run, and merge meanwhile", () => {
+    const held = heldFiles();
+    const { seen, tiered, write, writeWhole, expectAll } = openHeld(held);
+    for (let run = 0; run < 4; run++) writeWhole();
     write();
-    const [debt, { syncs }] = [tiered?.debt ?? 0, files];
+    const { debt } = tiered;
+    const { syncs } = held.files;
     expect(debt).toBeGreaterThan(0);
     for (let step = 0; step < 5; step++) seenStep(seen, 1000);
-    expect(files.syncs).toBe(syncs);
-    expect(tiered?.phase).toBe("commit");
-    expect(tiered?.debt).toBeLessThanOrEqual(debt - 5000);
-    end();
-    while (seenStep(seen, 5000) > 0) end();
-    for (let at = 0; at < next; at += 7) expect(seenFind(seen, ...hashOf(at))).toBe(FINISHED + at);
+    expect(held.files.syncs).toBe(syncs);
+    expect(tiered.phase).toBe("commit");
+    expect(tiered.debt).toBeLessThanOrEqual(debt - 5000);
+    held.end();
+    while (seenStep(seen, 5000) > 0) held.end();
+    expectAll();
+  });
+
+  it("owe what they owed, and are busy, until a merge that waits for the medium is committed", () => {
+    const held = heldFiles();
+    const { seen, tiered, writeWhole, expectAll } = openHeld(held);
+    for (let run = 0; run < 4; run++) writeWhole();
+    while (seenStep(seen, 5000) > 0);
+    const { debt, cold } = tiered;
+    expect(debt).toBeGreaterThan(0);
+    expect(cold.isCommitting()).toBe(true);
+    expect(seenStep(seen, 5000)).toBe(0);
+    expect(tiered.debt).toBe(debt);
+    tiered.debt = 0;
+    expect(seenIsBusy(seen)).toBe(true);
+    held.end();
+    while (seenStep(seen, 5000) > 0) held.end();
+    expect(cold.stats().runs).toBe(1);
+    expect(seenIsBusy(seen)).toBe(false);
+    expectAll();
   });
 });
