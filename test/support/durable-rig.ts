@@ -17,7 +17,8 @@ import { finishedView } from "../../src/frontier/records/finished-word.ts";
 import { hostOf, sequenceOf } from "../../src/frontier/records/transitions.ts";
 import { probeSpilled, placesSpilled } from "../../src/frontier/scheduling/spill-control.ts";
 import { listRecords } from "../../src/frontier/records/record-walk.ts";
-import { coldReading, eachRow, openColdWalk } from "../../src/persistence/cold/cold-read.ts";
+import { coldReading, openColdWalk } from "../../src/persistence/cold/cold-read.ts";
+import { eachRow } from "../../src/persistence/cold/cold-walk.ts";
 import { openSpillTier } from "../../src/persistence/spill/spill-files.ts";
 import type { Files } from "../../src/persistence/files.ts";
 import {

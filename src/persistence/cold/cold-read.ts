@@ -10,7 +10,7 @@ import {
   createColdBlock,
   openListedRun,
 } from "./cold-run.ts";
-import { type ColdWalk, coldWalkRows, createColdWalk } from "./cold-walk.ts";
+import { type ColdWalk, createColdWalk, eachRow } from "./cold-walk.ts";
 import { HASH_ALGORITHM, type Place, secretCheck } from "../directory/frontier-directory.ts";
 
 /** The tier of a frontier; undefined when there is none. */
@@ -65,19 +65,5 @@ export function openColdWalk(reading: ColdReading): { walk: ColdWalk; close: () 
   } catch (error) {
     close();
     throw error;
-  }
-}
-
-/** Calls `visit` with every row that is left of a walk. */
-export function eachRow(
-  walk: ColdWalk,
-  visit: (lo: number, hi: number, value: number) => void,
-): void {
-  const { hashes, values } = walk;
-  for (;;) {
-    const count = coldWalkRows(walk, Number.POSITIVE_INFINITY);
-    if (count === 0) return;
-    for (let row = 0; row < count; row++)
-      visit(hashes[row * 2] as number, hashes[row * 2 + 1] as number, values[row] as number);
   }
 }

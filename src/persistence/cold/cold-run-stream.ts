@@ -106,7 +106,7 @@ export function coldAppend(
   assert(isAscending(hashes, count, writer.count > 0 ? writer.last : undefined), "I2: ascending");
   assert(
     areCold(values, count),
-    "no handle of a live record, no answer of the hot table is stored",
+    "no handle of a live record, and no answer of the hot table, is stored",
   );
   for (let row = 0; row < count; ) {
     const at = writer.count % COLD_BLOCK_ENTRIES_MAX;

@@ -123,6 +123,20 @@ export function coldWalkRows(walk: ColdWalk, most: number): number {
   return made;
 }
 
+/** Calls `visit` with every row that is left of a walk. */
+export function eachRow(
+  walk: ColdWalk,
+  visit: (lo: number, hi: number, value: number) => void,
+): void {
+  const { hashes, values } = walk;
+  for (;;) {
+    const count = coldWalkRows(walk, Number.POSITIVE_INFINITY);
+    if (count === 0) return;
+    for (let row = 0; row < count; row++)
+      visit(hashes[row * 2] as number, hashes[row * 2 + 1] as number, values[row] as number);
+  }
+}
+
 /** Memory of a walk. */
 export function coldWalkBytes({ words, hashes, values }: ColdWalk): number {
   return words.byteLength + hashes.byteLength + values.byteLength;

@@ -4,6 +4,7 @@ import { COLD_BLOCK_ENTRIES_MAX } from "../../../../src/layout/files/cold-run.ts
 import type { ColdBatch, ColdTier } from "../../../../src/structures/storage-tiers.ts";
 import { findCold, openColdTier } from "../../../support/cold-model.ts";
 import { heldFiles } from "../../../support/held-files.ts";
+import type { MemoryFiles } from "../../../support/memory-files.ts";
 
 /** A batch of so many hashes from `first` on, written and not committed. */
 function batchOf(tier: ColdTier, first: number, count: number): ColdBatch {
@@ -20,12 +21,24 @@ function isThere(tier: ColdTier, hi: number): boolean {
 
 const COUNT = 2 * COLD_BLOCK_ENTRIES_MAX;
 
+/** A tier with a batch whose run is on its way to the medium. `syncs`: those of the thread before. */
+function syncing() {
+  const { files, end } = heldFiles();
+  const tier = openColdTier(files);
+  const batch = batchOf(tier, 1, COUNT);
+  const { syncs } = files;
+  batch.commit("beside");
+  return { files, end, tier, batch, syncs };
+}
+
+function closeWhole(tier: ColdTier, files: MemoryFiles): void {
+  tier.close();
+  expect(files.openCount()).toBe(0);
+}
+
 describe("a run that is synced beside the thread", () => {
   it("is not there before its sync has ended, and needs no sync of the thread", () => {
-    const { files, end } = heldFiles();
-    const tier = openColdTier(files);
-    const batch = batchOf(tier, 1, COUNT);
-    const { syncs } = files;
+    const { files, end, tier, batch, syncs } = syncing();
     for (let step = 0; step < 5; step++) expect(batch.commit("beside")).toBe(false);
     expect(batch.isSyncing).toBe(true);
     expect(files.syncs).toBe(syncs);
@@ -35,31 +48,22 @@ describe("a run that is synced beside the thread", () => {
     while (!batch.commit("beside"));
     batch.end();
     expect(isThere(tier, 1) && isThere(tier, COUNT)).toBe(true);
-    tier.close();
-    expect(files.openCount()).toBe(0);
+    closeWhole(tier, files);
   });
 
   it("is there at once for a caller that waits for it", () => {
-    const { files, end } = heldFiles();
-    const tier = openColdTier(files);
-    const batch = batchOf(tier, 1, COUNT);
-    batch.commit("beside");
-    const { syncs } = files;
+    const { files, end, tier, batch, syncs } = syncing();
     expect(batch.commit("here")).toBe(false);
     expect(files.syncs).toBe(syncs + 1);
     while (!batch.commit("here"));
     batch.end();
     expect(isThere(tier, 1)).toBe(true);
     end(); // later than all that
-    tier.close();
-    expect(files.openCount()).toBe(0);
+    closeWhole(tier, files);
   });
 
   it("fails with the error of its sync, and leaves nothing", () => {
-    const { files, end } = heldFiles();
-    const tier = openColdTier(files);
-    const batch = batchOf(tier, 1, COUNT);
-    batch.commit("beside");
+    const { files, end, tier, batch } = syncing();
     end(Object.assign(new Error("ENOSPC: no space left"), { code: "ENOSPC" }));
     expect(() => batch.commit("beside")).toThrow(expect.objectContaining({ code: "DISK_FULL" }));
     expect(isThere(tier, 1)).toBe(false);
@@ -70,15 +74,11 @@ describe("a run that is synced beside the thread", () => {
     while (!again.commit("beside"));
     again.end();
     expect(isThere(tier, 1)).toBe(true);
-    tier.close();
-    expect(files.openCount()).toBe(0);
+    closeWhole(tier, files);
   });
 
   it("closes its descriptor when it was dropped meanwhile", () => {
-    const { files, end } = heldFiles();
-    const tier = openColdTier(files);
-    const batch = batchOf(tier, 1, COUNT);
-    batch.commit("beside");
+    const { files, end, tier, batch } = syncing();
     batch.end();
     tier.close();
     expect(files.openCount()).toBe(1);
