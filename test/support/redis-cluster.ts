@@ -45,11 +45,11 @@ export async function startCluster(
   settings: Readonly<Record<string, string>> = {},
 ): Promise<RedisCluster> {
   const nodes: ClusterNode[] = [];
-  for (let number = 0; number < MASTERS * 2; number++)
-    nodes.push(await startNode(number, settings));
   const cluster: RedisCluster = {
     nodes,
-    addresses: nodes.map(({ port }) => ({ host: "127.0.0.1", port })),
+    get addresses() {
+      return nodes.map(({ port }) => ({ host: "127.0.0.1", port }));
+    },
     masters: () => mastersOf(nodes),
     ready: () => until("a whole cluster", () => isWhole(nodes)),
     moveSlots,
@@ -58,6 +58,8 @@ export async function startCluster(
     },
   };
   try {
+    for (let number = 0; number < MASTERS * 2; number++)
+      nodes.push(await startNode(number, settings));
     await join(nodes);
     await cluster.ready();
   } catch (cause) {
@@ -71,20 +73,29 @@ async function startNode(
   number: number,
   settings: Readonly<Record<string, string>>,
 ): Promise<ClusterNode> {
-  const [port, bus] = [await freePort(), await freePort()];
-  const server = await startRedis({
-    port,
-    settings: {
-      "cluster-enabled": "yes",
-      "cluster-port": String(bus),
-      "cluster-node-timeout": "1000",
-      "cluster-replica-validity-factor": "0",
-      "repl-diskless-sync-delay": "0",
-      ...settings,
-    },
+  const server = await startOnFreePorts({
+    "cluster-enabled": "yes",
+    "cluster-node-timeout": "1000",
+    "cluster-replica-validity-factor": "0",
+    "repl-diskless-sync-delay": "0",
+    ...settings,
   });
   const id = String(await server.call("CLUSTER", "MYID"));
   return Object.assign(Object.create(server) as RedisServer, { number, id });
+}
+
+/** Another process may take a port between its finding and its use: a server that ends at once gets two others. */
+async function startOnFreePorts(
+  settings: Readonly<Record<string, string>>,
+  attempts = 5,
+): Promise<RedisServer> {
+  const [port, bus] = [await freePort(), await freePort()];
+  try {
+    return await startRedis({ port, settings: { ...settings, "cluster-port": String(bus) } });
+  } catch (cause) {
+    if (attempts === 1) throw cause;
+    return startOnFreePorts(settings, attempts - 1);
+  }
 }
 
 async function freePort(): Promise<number> {

@@ -63,7 +63,16 @@ export async function startRedis(options: RedisServerOptions = {}): Promise<Redi
     child = spawn("redis-server", args, { stdio: "ignore" });
     await untilAnswers(socket, child);
   };
-  await start();
+  const close = async (): Promise<void> => {
+    await kill();
+    rmSync(directory, { recursive: true, force: true });
+  };
+  try {
+    await start();
+  } catch (cause) {
+    await close();
+    throw cause;
+  }
   return {
     socket,
     port,
@@ -74,10 +83,7 @@ export async function startRedis(options: RedisServerOptions = {}): Promise<Redi
     call: (...words) => callOnce(socket, words),
     kill,
     start,
-    close: async () => {
-      await kill();
-      rmSync(directory, { recursive: true, force: true });
-    },
+    close,
   };
 }
 
