@@ -2,6 +2,7 @@
 import { appendFileSync, readdirSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { type Frontier, openFrontier } from "../../../src/index.ts";
+import { createCallLog } from "../../harness/call-log.ts";
 
 export interface BroadLoad {
   readonly directory: string;
@@ -29,6 +30,8 @@ export interface BroadFacts {
   pushNs: number;
   visitNs: number;
   longestMs: number;
+  /** The same after the first COLD_URLS, without collections and waits for a core. */
+  longestOwnMs: number;
   pushResidentBytes: number;
   residentBytes: number;
   snapshots: number;
@@ -41,6 +44,8 @@ const LINKS = 10;
 /** Calls in a turn of the event loop, as a program makes them that reads its seeds from a file. */
 const CALLS_A_TURN = 16;
 const SAMPLE = 100;
+/** The first calls run code that is not compiled yet. */
+const COLD_URLS = 100 * CALL;
 
 const load = JSON.parse(process.argv[2] ?? "") as BroadLoad;
 const { hosts, urls, visits, delayMs, isSecond } = load;
@@ -48,7 +53,7 @@ const log = join(load.directory, "visits.bin");
 let nowMs = load.nowMs;
 const facts: BroadFacts = {
   ...{ nowMs, knownAtOpening: 0, known: 0, full: 0, admittedAgain: 0 },
-  ...{ openNs: 0, pushNs: 0, visitNs: 0, longestMs: 0 },
+  ...{ openNs: 0, pushNs: 0, visitNs: 0, longestMs: 0, longestOwnMs: 0 },
   ...{ pushResidentBytes: 0, residentBytes: 0, snapshots: 0, diskBytes: 0 },
 };
 
@@ -77,16 +82,21 @@ else process.kill(process.pid, "SIGKILL");
 
 async function pushAll(): Promise<void> {
   const beganMs = performance.now();
+  const calls = createCallLog();
   for (let from = 0; from < urls; from += CALL) {
     const batch: string[] = [];
     for (let index = from; index < Math.min(from + CALL, urls); index++) batch.push(urlOf(index));
     const callMs = performance.now();
+    const startNs = from < COLD_URLS ? 0 : calls.begin();
     facts.full += frontier.pushMany(batch).full;
+    if (startNs > 0) calls.end(startNs);
     facts.longestMs = Math.max(facts.longestMs, performance.now() - callMs);
     if ((from / CALL) % CALLS_A_TURN === 0) await turn();
     if ((from / CALL) % Math.ceil(urls / CALL / 20) === 0) progress("pushed", from, beganMs);
   }
   facts.pushNs = (performance.now() - beganMs) * 1e6;
+  const { facts: longest } = await calls.stop();
+  facts.longestOwnMs = longest["longest call without GC and waits ms"] ?? 0;
   facts.pushResidentBytes = facts.residentBytes;
 }
 

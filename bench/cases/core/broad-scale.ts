@@ -76,6 +76,7 @@ function setup(side: string, params: Params): Job {
           "resident MB at most, opened again": second.residentBytes / 1e6,
           "seconds to open": second.openNs / 1e9,
           "longest pushMany(1000), ms": first.longestMs,
+          "longest pushMany(1000) without GC and waits, ms": first.longestOwnMs,
           snapshots: first.snapshots,
           "bytes on disk/URL": first.diskBytes / first.known,
         },
