@@ -111,7 +111,7 @@ module.exports = {
       [
         ...inRooms(["base"]),
         `^src/${anyOf([...CORE_ENTRIES, "redis"])}\\.ts$`,
-        "^src/engine/api/(keep-finished|held-leases)\\.ts$",
+        "^src/engine/api/(keep-finished|held-leases|push-list)\\.ts$",
       ],
       { packages: ["@opentelemetry/api"] },
     ),

@@ -10,19 +10,13 @@ import { entropyWords } from "../../base/random.ts";
 import { installRules } from "../../frontier/rules/install-rules.ts";
 import { givenRules, nextVersion, normalizeRules } from "../../frontier/rules/rule-specs.ts";
 import { step } from "../../frontier/leases/leases.ts";
-import {
-  VERDICT_CLOSED,
-  VERDICT_FULL_DISK,
-  type Verdict,
-  verdictOf,
-} from "../../frontier/admission/verdicts.ts";
+import { VERDICT_CLOSED, type Verdict, verdictOf } from "../../frontier/admission/verdicts.ts";
 import { readScan, readSnapshot } from "../queries/record-filter.ts";
 import { LeaseService } from "../leases/lease-service.ts";
 import { openFromFile, snapshotToFile } from "../durable/memory-snapshot.ts";
 import { checkEvent, EventHub } from "../event-hub.ts";
 import { checkHostKey, hostView, unitKeyOf } from "../queries/host-view.ts";
 import { setVisited } from "../intake/intake-context.ts";
-import { journalBytesBound, pushList, refuseAll } from "../intake/push-requests.ts";
 import { iterate } from "../leases/iterate-leases.ts";
 import { pollChosen } from "../leases/poll-chosen.ts";
 import type { Core } from "../../frontier/core.ts";
@@ -31,6 +25,7 @@ import { Lifecycle } from "../lifecycle/lifecycle.ts";
 import type { Settings } from "../options/normalize-options.ts";
 import { openDirectory, storedRules } from "../durable/open-directory.ts";
 import { pushFrom } from "./push-from.ts";
+import { admitList } from "./push-list.ts";
 import { pushResult } from "../intake/push-result.ts";
 import { FailureNotes } from "../records/failure-notes.ts";
 import type { RecordArchive } from "../records/record-archive.ts";
@@ -51,7 +46,6 @@ import type {
   FrontierStatus,
   HostView,
   Lease,
-  PlainRequest,
   PollOptions,
   PushResult,
   PutOptions,
@@ -178,7 +172,7 @@ export class LocalFrontier implements Frontier {
     const input = readRequestWith(request, fields);
     const { core, nowMs } = this.#lifecycle.begin();
     if (core === undefined) return verdictOf(VERDICT_CLOSED);
-    const codes = this.#admit([input], nowMs);
+    const codes = admitList(this.#lifecycle, [input], nowMs);
     this.#lifecycle.end(nowMs);
     return verdictOf(codes[0] as number);
   }
@@ -189,7 +183,7 @@ export class LocalFrontier implements Frontier {
     if (core === undefined) {
       return pushResult(new Uint8Array(list.length).fill(VERDICT_CLOSED));
     }
-    const codes = this.#admit(list, nowMs);
+    const codes = admitList(this.#lifecycle, list, nowMs);
     this.#lifecycle.end(nowMs);
     return pushResult(codes);
   }
@@ -481,18 +475,5 @@ export class LocalFrontier implements Frontier {
   /** Whether what is read of a core slice by slice still stands. */
   #isCurrent(core: Core): () => boolean {
     return () => !this.#lifecycle.isClosed && this.#lifecycle.need().core === core;
-  }
-
-  #admit(list: readonly PlainRequest[], nowMs: number): Uint8Array {
-    const { durable, intake } = this.#lifecycle;
-    if (durable?.refuses(journalBytesBound(list)) === true) {
-      return refuseAll(intake, VERDICT_FULL_DISK, list);
-    }
-    return pushList(this.#lifecycle.intake, list, {
-      nowMs,
-      isOutside: true,
-      depth: undefined,
-      parent: 0,
-    });
   }
 }

@@ -23,7 +23,7 @@ import {
 } from "../../structures/records/record.ts";
 import { scratchCopy, scratchCopyAll } from "../../structures/records/kernel-scratch.ts";
 import { seenFailed, seenFind, seenInsert, seenSet } from "../../structures/seen/seen-set.ts";
-import { wordAt } from "../../structures/store.ts";
+import { setWordAt, wordAt } from "../../structures/store.ts";
 import {
   BATCH_OK,
   hashesOffset,
@@ -116,15 +116,18 @@ function admitRow(core: Core, intake: BatchAdmission, candidate: Candidate): num
   const { admission, isAgain, known } = candidate;
   const isLive = known !== 0 && !isFinishedValue(known);
   if (isLive && !isAgain) {
-    const identity = { value: known, ...hashOf(core, candidate) };
+    const { lo, hi } = hashOf(core, candidate);
+    const identity = { value: known, lo, hi };
     if (!sightIdentity(core, identity, depth, nowMs)) return VERDICT_FULL_MEMORY;
     if (admission.dedup === "again" && !askAgain(core, known, nowMs)) return VERDICT_FULL_MEMORY;
   }
   if (code > VERDICT_DEFERRED) return code;
   const rule = candidate.rule as RuleState;
   const away = awayOf(core, candidate, rule, code);
+  // Fields one by one: a spread takes longer than all of them.
+  const { lo, hi } = hashOf(core, candidate);
   if (away !== 0) {
-    const making = { intake, candidate, rule, host: 0, away, ...hashOf(core, candidate) };
+    const making = { intake, candidate, rule, host: 0, away, lo, hi };
     return makeRecord(core, making) ? code : VERDICT_FULL_MEMORY;
   }
   const unit = candidate.unit ?? findUnit(core, rule.policy, candidate);
@@ -132,7 +135,7 @@ function admitRow(core: Core, intake: BatchAdmission, candidate: Candidate): num
   if (admission.hostKey !== undefined) core.hasOwnUnits = true;
   const host = unit.host || joinUnit(core, candidate, unit.name);
   if (host === 0) return VERDICT_FULL_MEMORY;
-  const making = { intake, candidate, rule, host, away: 0, ...hashOf(core, candidate) };
+  const making = { intake, candidate, rule, host, away: 0, lo, hi };
   const isMade = makeRecord(core, making);
   if (!isMade) hostUnmake(core.hosts, host, joined);
   return isMade ? code : VERDICT_FULL_MEMORY;
@@ -252,15 +255,18 @@ function claim(core: Core, making: Making, record: number): boolean {
   if (known === 0) {
     const joined = joinEpoch(core, epoch, lo, hi);
     if (joined === undefined) return false;
-    if (!seenInsert(core.seen, lo, hi)) {
+    const slot = seenInsert(core.seen, lo, hi);
+    if (slot === 0) {
       leaveEpoch(core, joined);
       return false;
     }
     logJoined(core, joined, lo, hi);
+    setWordAt(core.store, slot >>> 2, record); // the slot was claimed for it
+    bookSeen(core, 1);
+    return true;
   }
   if (isAgain && !isFinishedValue(known)) makeWay(core, known, intake.nowMs);
   seenSet(core.seen, lo, hi, record);
-  if (known === 0) bookSeen(core, 1);
   return true;
 }
 

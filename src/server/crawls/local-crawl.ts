@@ -12,9 +12,10 @@
  *   I1  A lease that was not sent goes back to its place.
  *   I2  Counts of queues change with what the frontier answered, never before.
  */
-import type { Frontier, Lease, RecordView, RequestInput } from "../../index.ts";
+import type { Frontier, Lease, RecordView } from "../../index.ts";
 import { HeldLeases } from "../../engine/api/held-leases.ts";
 import { finishKept, finishPending } from "../../engine/api/keep-finished.ts";
+import { pushShared } from "../../engine/api/push-list.ts";
 import { FAILED, OK, SKIPPED } from "../grpc/messages.ts";
 import {
   CHUNK_URLS,
@@ -42,6 +43,7 @@ import {
   ROOM_ANY,
 } from "./queue-table.ts";
 import { missingKey } from "./missing-key.ts";
+import { nameOf, type QueueRequest, requestOf } from "./queue-request.ts";
 import {
   isPut,
   keyOf,
@@ -124,11 +126,11 @@ export class LocalCrawl implements Crawl {
 
   discover(urls: readonly FoundUrl[]): Uint8Array {
     const statuses = new Uint8Array(urls.length).fill(SKIPPED);
-    const requests: RequestInput[] = [];
+    const requests: QueueRequest[] = [];
     const places: number[] = [];
-    const queues: Array<Queue | undefined> = [];
-    const keys: string[] = [];
+    const queues: Array<Queue | string> = [];
     const createdAt = this.#second;
+    let isShared = true;
     for (let index = 0; index < urls.length; index++) {
       const found = urls[index] as FoundUrl;
       const key = keyOf(found);
@@ -138,20 +140,28 @@ export class LocalCrawl implements Crawl {
       const isPlain = isPlainUrl(found.url);
       const queue = this.#table.queues.get(key);
       const request = requestOf(found.url, key, isPlain, queue?.epoch);
-      if (priority !== undefined) request.priority = priority;
-      if (notBefore !== undefined) request.notBefore = notBefore;
-      request.data = packData(found, isPlain, createdAt, 0);
+      const data = packData(found, isPlain, createdAt, 0);
+      if (data !== createdAt || request.hostKey !== undefined) {
+        isShared = false; // priorities and dates stand in metadata
+        if (priority !== undefined) request.priority = priority;
+        if (notBefore !== undefined) request.notBefore = notBefore;
+        request.data = data;
+      }
       requests.push(request);
       places.push(index);
-      queues.push(queue);
-      keys.push(key);
+      queues.push(queue ?? key);
     }
-    const result = this.#context.frontier.pushMany(requests);
+    const { frontier } = this.#context;
+    if (!isShared) for (const request of requests) request.data ??= createdAt;
+    const result = isShared
+      ? pushShared(frontier, requests, createdAt)
+      : frontier.pushMany(requests);
     for (let index = 0; index < places.length; index++) {
       const { admitted, status } = result.verdict(index);
       if (admitted) {
-        const queue = queues[index] ?? queueFor(this.#table, keys[index] as string);
-        countUrls(this.#table, queue, 1, 0);
+        const queue = queues[index] as Queue | string;
+        const known = typeof queue === "string" ? queueFor(this.#table, queue) : queue;
+        countUrls(this.#table, known, 1, 0);
         statuses[places[index] as number] = OK;
       } else if (status === "full" || status === "closed") {
         statuses[places[index] as number] = FAILED;
@@ -471,24 +481,4 @@ export class LocalCrawl implements Crawl {
     }
     return count;
   }
-}
-
-/** The name of a URL's hand-out: the text of the URL itself, which is there, where its queue is its own host's. */
-function nameOf({ url, hostKey }: RequestInput, key: string): string {
-  return hostKey === undefined ? url : leaseName(key, url);
-}
-
-/** The request of a URL in a queue. Its own host is not named again. */
-function requestOf(
-  url: string,
-  key: string,
-  isPlain: boolean,
-  epoch = EPOCH_PREFIX + key,
-): RequestInput {
-  const request: RequestInput = { url, epoch };
-  const start = url.indexOf("//") + 2;
-  const isOwn =
-    isPlain && url.indexOf("/", start) === start + key.length && url.startsWith(key, start);
-  if (!isOwn) request.hostKey = key;
-  return request;
 }

@@ -3,15 +3,20 @@
 /** Longest key of a queue and longest ID of a crawl, in characters. */
 export const KEY_LENGTH_MAX = 255;
 
-/** Codes of `:`, `/`, `?` and `&`. */
-const ENDS = [58, 47, 63, 38];
+const COLON = 58;
+const SLASH = 47;
+const QUESTION = 63;
+const AND = 38;
 
 /** Returns undefined where there is none. */
 export function missingKey(url: string): string | undefined {
   const scheme = url.indexOf("://");
   const start = scheme < 0 ? 0 : scheme + 3;
   let end = start;
-  while (end < url.length && !ENDS.includes(url.charCodeAt(end))) end++;
+  for (; end < url.length; end++) {
+    const code = url.charCodeAt(end);
+    if (code === SLASH || code === COLON || code === QUESTION || code === AND) break;
+  }
   return end === start ? undefined : url.slice(start, end);
 }
 

@@ -14,6 +14,7 @@
  *   I1  An epoch stands in the index and in the list, or is gone with all its chunks.
  *   I2  members = sum of `used` over the chunks.
  *   I3  Every chunk but the first of the chain is full.
+ *   I4  An epoch that stands beside a salt is the one of that name.
  */
 import { assert } from "../../base/assert.ts";
 import {
@@ -57,7 +58,7 @@ export interface EpochTable {
   members: number;
   /** The epoch at which a walk in slices stands, moved on where that one goes; 0: none. */
   hand: number;
-  /** Salts by name, some thousand of them: few epochs serve most requests. */
+  /** Salts by name, some thousand of them: few epochs serve most requests. The third word is the epoch where it is known, else 0. */
   readonly salts: Map<string, Uint32Array>;
 }
 
@@ -71,13 +72,14 @@ export function createEpochTable(store: Store): EpochTable {
   return { store, index: undefined, first: 0, count: 0, members: 0, hand: 0, salts: new Map() };
 }
 
-/** The salt of a name, low word first. */
+/** The salt of a name, low word first, and the epoch where one was found. */
 export function epochSalt({ salts, store }: EpochTable, name: string): Uint32Array {
   const known = salts.get(name);
   if (known !== undefined) return known;
   const outOffset = store.secretOffset + SALT_OUT_OFFSET;
   hashBytes(store, Buffer.concat([SALT_HEAD, Buffer.from(name, "utf8")]), outOffset);
-  const salt = Uint32Array.of(wordAt(store, outOffset >> 2), wordAt(store, (outOffset >> 2) + 1));
+  const out = outOffset >> 2;
+  const salt = Uint32Array.of(wordAt(store, out), wordAt(store, out + 1), 0);
   if (salts.size >= SALTS_MAX) salts.clear();
   salts.set(name, salt);
   return salt;
@@ -87,8 +89,11 @@ export function epochSalt({ salts, store }: EpochTable, name: string): Uint32Arr
 export function epochFind(table: EpochTable, name: string): number {
   if (table.index === undefined) return 0;
   const salt = epochSalt(table, name);
+  const known = salt[2] as number;
+  if (known !== 0) return known; // I4
   const slot = tableFind(table.index, salt[0] as number, salt[1] as number);
-  return slot === 0 ? 0 : wordAt(table.store, slot >>> 2);
+  if (slot !== 0) salt[2] = wordAt(table.store, slot >>> 2);
+  return salt[2] as number;
 }
 
 /** The epoch of a name, made when missing; 0 when memory is exhausted. */
@@ -110,6 +115,7 @@ export function epochOpen(table: EpochTable, name: string): number {
   if (table.first !== 0) setWord(store, table.first, EPOCH_PREVIOUS_WORD, epoch);
   table.first = epoch;
   table.count++;
+  epochSalt(table, name)[2] = epoch;
   return epoch;
 }
 
@@ -255,6 +261,8 @@ export function epochDrop(table: EpochTable, epoch: number): void {
   if (previous === 0) table.first = next;
   else setWord(store, previous, EPOCH_NEXT_WORD, next);
   if (next !== 0) setWord(store, next, EPOCH_PREVIOUS_WORD, previous);
+  const salt = table.salts.get(epochName(store, epoch));
+  if (salt !== undefined) salt[2] = 0; // I4
   const lo = word(store, epoch, EPOCH_SALT_LO_WORD);
   tableRemove(table.index as FingerprintTable, lo, word(store, epoch, EPOCH_SALT_HI_WORD));
   table.count--;
@@ -271,6 +279,7 @@ export function epochClear(table: EpochTable): void {
     epoch = next;
   }
   if (table.index !== undefined) tableClear(table.index);
+  table.salts.clear(); // I4
   table.first = 0;
   table.hand = 0;
   table.count = 0;
@@ -282,6 +291,10 @@ export function verifyEpochs(table: EpochTable): void {
   const { store } = table;
   let count = 0;
   let members = 0;
+  for (const [name, salt] of table.salts) {
+    const epoch = salt[2] as number;
+    assert(epoch === 0 || epochName(store, epoch) === name, "I4: an epoch stands beside its salt");
+  }
   for (let epoch = table.first; epoch !== 0; epoch = epochNext(table, epoch)) {
     assert(epochFind(table, epochName(store, epoch)) === epoch, "I1: an epoch is in the index");
     let sum = 0;
