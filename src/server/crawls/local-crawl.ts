@@ -11,6 +11,7 @@
  *
  *   I1  A lease that was not sent goes back to its place.
  *   I2  Counts of queues change with what the frontier answered, never before.
+ *   I3  However many queues may not go, a call that seeks one lets other calls have their turn.
  */
 import type { Frontier, Lease, RecordView } from "../../index.ts";
 import { HeldLeases } from "../../engine/api/held-leases.ts";
@@ -74,6 +75,11 @@ export interface LocalCrawlContext {
 
 /** Settings of queues as the frontier's state keeps them. */
 type Kept = Record<string, { delay?: number; blockedUntil?: number; limit?: number }>;
+
+/** Queues that may not go and are held back before other calls have their turn: each takes some 0.1 ms. */
+const HELD_BACK_MAX = 32;
+/** In place of a number of URLs: that many were held back, and there may be more. */
+const HELD_BACK = -1;
 
 export class LocalCrawl implements Crawl {
   readonly id: string;
@@ -237,17 +243,18 @@ export class LocalCrawl implements Crawl {
       const sent = this.#serveNext(asked, send);
       const count = typeof sent === "number" ? sent : await sent;
       if (count === 0) break;
-      queues++;
+      if (count === HELD_BACK) await new Promise(setImmediate);
+      else queues++;
     }
     return queues;
   }
 
-  /** Sends URLs of the next queue that may go; how many: 0 when there is no such queue. */
+  /** Sends URLs of the next queue that may go; how many: 0 when there is no such queue, HELD_BACK when it may not be looked for longer. */
   #serveNext(asked: UrlsAsked, send: SendUrls): Soon<number> {
     const { frontier } = this.#context;
     const leaseMs = asked.delay * 1_000;
     this.#widen(asked.urlsMax);
-    for (;;) {
+    for (let left = HELD_BACK_MAX; left > 0; left--) {
       const [lease] = frontier.pollMany(1, { leaseMs });
       if (lease === undefined) return 0;
       const queue = queueFor(this.#table, lease.hostKey ?? lease.host);
@@ -255,6 +262,7 @@ export class LocalCrawl implements Crawl {
       lease.release();
       this.#holdBack(queue, asked.urlsMax);
     }
+    return HELD_BACK;
   }
 
   serveQueue(key: string, asked: UrlsAsked, send: SendUrls): Soon<number> {

@@ -1,0 +1,84 @@
+/** A crawl over a frontier in this process: what a batch of one kind and a mixed one answer, and turns of other calls. */
+import { describe, expect, it, onTestFinished } from "vitest";
+import { openFrontier } from "../../../../src/index.ts";
+import type { FoundUrl } from "../../../../src/server/crawls/crawl.ts";
+import { LocalCrawl } from "../../../../src/server/crawls/local-crawl.ts";
+import { metadataFields } from "../../../../src/server/grpc/messages.ts";
+import { testRandom } from "../../../support/seed.ts";
+
+const SECOND = 1_700_000_000;
+const MANY = 2 ** 31 - 1;
+
+async function openCrawl(clock = { seconds: SECOND }): Promise<LocalCrawl> {
+  const frontier = await openFrontier({
+    name: "crawl",
+    keepOpen: true,
+    leaseMs: 1_000,
+    maxDeliveries: MANY,
+    defaults: { key: { profile: "url" }, maxAttempts: MANY, politeness: { perHost: MANY } },
+  });
+  onTestFinished(() => frontier.close());
+  const now = (): number => clock.seconds * 1_000;
+  return new LocalCrawl("crawl", { frontier, now, delayDefault: () => 1 });
+}
+
+const found = (url: string, key = "", metadata?: Uint8Array): FoundUrl => ({ url, key, metadata });
+
+/** What stands in the crawl, with all that a client can see of it. */
+async function contents(crawl: LocalCrawl): Promise<unknown[]> {
+  const all: unknown[] = [];
+  for await (const url of crawl.urls({ key: "", text: "", ignoreCase: false })) {
+    all.push({ ...url, metadata: url.metadata && Buffer.from(url.metadata).toString("hex") });
+  }
+  return all.map((one) => JSON.stringify(one)).sort();
+}
+
+describe("LocalCrawl", () => {
+  it("answers a batch as it answers its URLs one by one, and keeps the same of them", async () => {
+    const random = testRandom("batches");
+    const pick = <T>(list: readonly T[]): T => list[random.below(list.length)] as T;
+    const priority = metadataFields([["outrider.priority", ["7"]]]);
+    const wrong = metadataFields([["outrider.priority", ["seven"]]]);
+    const some = metadataFields([["a", ["1", "2"]]]);
+    const urls = ["/", "/a", "/a?b=c", "/../x", "/%7Euser", "/é", "/.hidden", "/a#b"];
+    for (let round = 0; round < 25; round++) {
+      const [whole, single] = [await openCrawl(), await openCrawl()];
+      const isPlain = random.unit() < 0.5;
+      for (let batch = 0; batch < 3; batch++) {
+        const list = Array.from({ length: 20 }, () => {
+          const host = pick(["a.example", "b.example", "A.example:80", "no host", ""]);
+          const url = `http://${host}${pick(urls)}`;
+          if (isPlain) return found(`http://${pick(["a", "b"])}.example/${pick(["", "x", "y"])}`);
+          return found(
+            url,
+            pick(["", "", "a.example", "own"]),
+            pick([undefined, some, priority, wrong]),
+          );
+        });
+        const one = list.map((url) => single.discover([url])[0]);
+        expect([...whole.discover(list)]).toEqual(one);
+      }
+      expect(await contents(whole)).toEqual(await contents(single));
+      expect(whole.counts("")).toEqual(single.counts(""));
+    }
+  });
+
+  it("lets other calls have their turn while it seeks a queue that may go (I3)", async () => {
+    const clock = { seconds: SECOND };
+    const crawl = await openCrawl(clock);
+    const urls = Array.from({ length: 200 }, (_, n) => found(`http://h${n}.example/`));
+    crawl.discover([...urls, ...urls.map(({ url }) => found(`${url}b`))]);
+    const asked = { urlsMax: 1, delay: 600, isGone: () => false };
+    expect(await crawl.serveQueues(200, asked, () => undefined)).toBe(200);
+    clock.seconds += 10; // each may go again, but for the URL that it has out
+    let turns = 0;
+    const count = (): void => {
+      turns++;
+      if (turns < 1_000) setImmediate(count);
+    };
+    setImmediate(count);
+    expect(await crawl.serveQueues(200, asked, () => undefined)).toBe(0);
+    expect(turns).toBeGreaterThan(2);
+    turns = 1_000;
+  });
+});
