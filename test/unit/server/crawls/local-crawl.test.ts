@@ -3,7 +3,8 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { openFrontier } from "../../../../src/index.ts";
 import type { FoundUrl } from "../../../../src/server/crawls/crawl.ts";
 import { LocalCrawl } from "../../../../src/server/crawls/local-crawl.ts";
-import { metadataFields } from "../../../../src/server/grpc/messages.ts";
+import { missingKey } from "../../../../src/server/crawls/missing-key.ts";
+import { metadataFields, OK } from "../../../../src/server/grpc/messages.ts";
 import { testRandom } from "../../../support/seed.ts";
 
 const SECOND = 1_700_000_000;
@@ -57,6 +58,12 @@ describe("LocalCrawl", () => {
         });
         const one = list.map((url) => single.discover([url])[0]);
         expect([...whole.discover(list)]).toEqual(one);
+        for (const [at, { url, key, metadata }] of list.entries()) {
+          if (one[at] !== OK) continue;
+          const queue = key === "" ? (missingKey(url) as string) : key;
+          expect(whole.status(url, queue)).toMatchObject({ url, key: queue, createdAt: SECOND });
+          expect(whole.status(url, queue)?.metadata).toEqual(metadata);
+        }
       }
       expect(await contents(whole)).toEqual(await contents(single));
       expect(whole.counts("")).toEqual(single.counts(""));
