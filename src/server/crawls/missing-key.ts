@@ -6,7 +6,7 @@ export const KEY_LENGTH_MAX = 255;
 const COLON = 58;
 const SLASH = 47;
 const QUESTION = 63;
-const AND = 38;
+const AMPERSAND = 38;
 
 /** Returns undefined where there is none. */
 export function missingKey(url: string): string | undefined {
@@ -15,7 +15,7 @@ export function missingKey(url: string): string | undefined {
   let end = start;
   for (; end < url.length; end++) {
     const code = url.charCodeAt(end);
-    if (code === SLASH || code === COLON || code === QUESTION || code === AND) break;
+    if (code === SLASH || code === COLON || code === QUESTION || code === AMPERSAND) break;
   }
   return end === start ? undefined : url.slice(start, end);
 }

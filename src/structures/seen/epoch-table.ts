@@ -14,7 +14,7 @@
  *   I1  An epoch stands in the index and in the list, or is gone with all its chunks.
  *   I2  members = sum of `used` over the chunks.
  *   I3  Every chunk but the first of the chain is full.
- *   I4  An epoch that stands beside a salt is the one of that name.
+ *   I4  The epoch that is known of a name is the one of that name; 0: none, or not looked up.
  */
 import { assert } from "../../base/assert.ts";
 import {
@@ -47,6 +47,13 @@ import {
 } from "../table/fingerprint-table.ts";
 import { hashBytes, setWord, type Store, word, wordAt } from "../store.ts";
 
+interface EpochName {
+  /** Low word first. */
+  readonly salt: Uint32Array;
+  /** I4. */
+  epoch: number;
+}
+
 export interface EpochTable {
   readonly store: Store;
   /** Made with the first epoch: a frontier without any pays nothing. */
@@ -58,42 +65,46 @@ export interface EpochTable {
   members: number;
   /** The epoch at which a walk in slices stands, moved on where that one goes; 0: none. */
   hand: number;
-  /** Salts by name, some thousand of them: few epochs serve most requests. The third word is the epoch where it is known, else 0. */
-  readonly salts: Map<string, Uint32Array>;
+  /** What is known of names, some thousand of them: few epochs serve most requests. */
+  readonly names: Map<string, EpochName>;
 }
 
-const SALTS_MAX = 4_096;
+const NAMES_MAX = 4_096;
 
 const SALT_HEAD = Uint8Array.of(0xff, 0x65, 0x70, 0x6f, 0x63, 0x68, 0xff);
 /** Where the store's page has room for one hash besides its own. */
 const SALT_OUT_OFFSET = 32;
 
 export function createEpochTable(store: Store): EpochTable {
-  return { store, index: undefined, first: 0, count: 0, members: 0, hand: 0, salts: new Map() };
+  return { store, index: undefined, first: 0, count: 0, members: 0, hand: 0, names: new Map() };
 }
 
-/** The salt of a name, low word first, and the epoch where one was found. */
-export function epochSalt({ salts, store }: EpochTable, name: string): Uint32Array {
-  const known = salts.get(name);
+/** The salt of a name, low word first. */
+export function epochSalt(table: EpochTable, name: string): Uint32Array {
+  return nameOf(table, name).salt;
+}
+
+function nameOf({ names, store }: EpochTable, name: string): EpochName {
+  const known = names.get(name);
   if (known !== undefined) return known;
   const outOffset = store.secretOffset + SALT_OUT_OFFSET;
   hashBytes(store, Buffer.concat([SALT_HEAD, Buffer.from(name, "utf8")]), outOffset);
   const out = outOffset >> 2;
-  const salt = Uint32Array.of(wordAt(store, out), wordAt(store, out + 1), 0);
-  if (salts.size >= SALTS_MAX) salts.clear();
-  salts.set(name, salt);
-  return salt;
+  const salt = Uint32Array.of(wordAt(store, out), wordAt(store, out + 1));
+  const made = { salt, epoch: 0 };
+  if (names.size >= NAMES_MAX) names.clear();
+  names.set(name, made);
+  return made;
 }
 
 /** The epoch of a name, or 0. */
 export function epochFind(table: EpochTable, name: string): number {
   if (table.index === undefined) return 0;
-  const salt = epochSalt(table, name);
-  const known = salt[2] as number;
-  if (known !== 0) return known; // I4
-  const slot = tableFind(table.index, salt[0] as number, salt[1] as number);
-  if (slot !== 0) salt[2] = wordAt(table.store, slot >>> 2);
-  return salt[2] as number;
+  const known = nameOf(table, name);
+  if (known.epoch !== 0) return known.epoch; // I4
+  const slot = tableFind(table.index, known.salt[0] as number, known.salt[1] as number);
+  if (slot !== 0) known.epoch = wordAt(table.store, slot >>> 2);
+  return known.epoch;
 }
 
 /** The epoch of a name, made when missing; 0 when memory is exhausted. */
@@ -115,7 +126,7 @@ export function epochOpen(table: EpochTable, name: string): number {
   if (table.first !== 0) setWord(store, table.first, EPOCH_PREVIOUS_WORD, epoch);
   table.first = epoch;
   table.count++;
-  epochSalt(table, name)[2] = epoch;
+  nameOf(table, name).epoch = epoch;
   return epoch;
 }
 
@@ -261,8 +272,8 @@ export function epochDrop(table: EpochTable, epoch: number): void {
   if (previous === 0) table.first = next;
   else setWord(store, previous, EPOCH_NEXT_WORD, next);
   if (next !== 0) setWord(store, next, EPOCH_PREVIOUS_WORD, previous);
-  const salt = table.salts.get(epochName(store, epoch));
-  if (salt !== undefined) salt[2] = 0; // I4
+  const known = table.names.get(epochName(store, epoch));
+  if (known !== undefined) known.epoch = 0; // I4
   const lo = word(store, epoch, EPOCH_SALT_LO_WORD);
   tableRemove(table.index as FingerprintTable, lo, word(store, epoch, EPOCH_SALT_HI_WORD));
   table.count--;
@@ -279,7 +290,7 @@ export function epochClear(table: EpochTable): void {
     epoch = next;
   }
   if (table.index !== undefined) tableClear(table.index);
-  table.salts.clear(); // I4
+  table.names.clear(); // I4
   table.first = 0;
   table.hand = 0;
   table.count = 0;
@@ -291,10 +302,8 @@ export function verifyEpochs(table: EpochTable): void {
   const { store } = table;
   let count = 0;
   let members = 0;
-  for (const [name, salt] of table.salts) {
-    const epoch = salt[2] as number;
-    assert(epoch === 0 || epochName(store, epoch) === name, "I4: an epoch stands beside its salt");
-  }
+  for (const [name, { epoch }] of table.names)
+    assert(epoch === 0 || epochName(store, epoch) === name, "I4: an epoch is known by its name");
   for (let epoch = table.first; epoch !== 0; epoch = epochNext(table, epoch)) {
     assert(epochFind(table, epochName(store, epoch)) === epoch, "I1: an epoch is in the index");
     let sum = 0;
