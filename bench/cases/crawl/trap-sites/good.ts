@@ -78,12 +78,13 @@ const matches: GoodFamily = ({ words }, size) => {
         const all = [...within, ...(round === rounds - 1 ? rest : [])].map(matchAt);
         return `<h1>Round</h1>${links(all, "match")}${links(near.map((to) => `/round/${to}`))}`;
       }
-      const goals = numbersTo(3).map(
-        (at) =>
-          `<p>${(n * 7 + at * 11) % 90}. minute ${words(`player ${(n * 3 + at * 5) % 170}`, 2)}</p>`,
-      );
+      const goals = numbersTo(3).map((at) => {
+        const player = words(`player ${(n * 3 + at * 5) % 170}`, 2);
+        return `<p>${(n * 7 + at * 11) % 90}. minute ${player}</p>`;
+      });
       const score = `${n % 5} : ${(n * 3) % 4}`;
-      const crowd = `${4_000 + ((n * 7_919) % 30_000)} visitors, referee ${words(`referee ${n % 23}`, 2)}`;
+      const referee = words(`referee ${n % 23}`, 2);
+      const crowd = `${4_000 + ((n * 7_919) % 30_000)} visitors, referee ${referee}`;
       return `<h1>${home(n)} ${away(n)}</h1><p>${score}</p>${goals.join("")}<p>${crowd}</p>`;
     },
   };
@@ -93,15 +94,18 @@ const matches: GoodFamily = ({ words }, size) => {
 const persons: GoodFamily = ({ words }, size) => {
   const urlAt = (n: number): string => `/family/I${String(n).padStart(4, "0")}.html`;
   const name = (n: number): string =>
-    `${words(`given ${n % 40}`, 1)} ${words(`given ${(n * 7) % 31}`, 1)} ${words(`house ${n % 12}`, 1)}`;
+    [`given ${n % 40}`, `given ${(n * 7) % 31}`, `house ${n % 12}`]
+      .map((of) => words(of, 1))
+      .join(" ");
   return {
     urls: numbersTo(size).map(urlAt),
     entries: [urlAt(0)],
     page(n) {
       const [father, born] = [n === 0 ? -1 : Math.floor((n - 1) / 3), 1_700 + ((n * 31) % 290)];
       const children = [3 * n + 1, 3 * n + 2, 3 * n + 3].filter((child) => child < size);
+      const town = words(`town ${(n * 13) % 60}`, 2);
       const lines = [
-        `<p>born ${1 + (n % 28)} ${words(`month ${n % 12}`, 1)} ${born} in ${words(`town ${(n * 13) % 60}`, 2)}</p>`,
+        `<p>born ${1 + (n % 28)} ${words(`month ${n % 12}`, 1)} ${born} in ${town}</p>`,
         `<p>died ${born + 20 + ((n * 17) % 70)}, ${words(`trade ${(n * 11) % 50}`, 1)}</p>`,
         ...(father < 0 ? [] : [`<p>child of ${link(urlAt(father), name(father))}</p>`]),
         ...children.map((child) => `<p>parent of ${link(urlAt(child), name(child))}</p>`),
@@ -138,11 +142,12 @@ const law: GoodFamily = ({ random, words }, size) => {
   const per = upTo(random, 6, 20);
   const urlAt = (n: number): string => `/code/title-${Math.floor(n / per) + 1}/sec-${n + 1}`;
   const frame = words("frame of law", upTo(random, 10, 70));
+  const section = (n: number): string => words(`section ${n}`, 8 + ((n * 29) % 60));
   return {
     urls: numbersTo(size).map(urlAt),
     entries: [urlAt(0)],
     page: (n) =>
-      `<h1>§ ${n + 1}</h1><p>${words(`section ${n}`, 8 + ((n * 29) % 60))}</p><p>${frame}</p>${links(
+      `<h1>§ ${n + 1}</h1><p>${section(n)}</p><p>${frame}</p>${links(
         [n - 1, n + 1, n + per].filter((to) => to >= 0 && to < size).map(urlAt),
       )}`,
   };
@@ -154,13 +159,14 @@ const dictionary: GoodFamily = ({ random }, size) => {
   const meant = names.map(() => numbersTo(5).map(() => letters(random, 3 + random.below(5))));
   const root = pick(random, ["/word/", "/define?term=", "/dict/en/"]);
   const urls = ["/words.html", ...names.map((name) => root + name)];
+  const back = links(["/words.html"]);
   return {
     urls,
     entries: ["/words.html"],
     page: (n) =>
       n === 0
         ? `<h1>Words</h1>${names.map((name, at) => link(urls[at + 1] ?? "", name)).join("")}`
-        : `<h1>${names[n - 1]}</h1><p>noun: ${(meant[n - 1] ?? []).join(" ")}</p>${links(["/words.html"])}`,
+        : `<h1>${names[n - 1]}</h1><p>noun: ${meant[n - 1]?.join(" ")}</p>${back}`,
   };
 };
 
@@ -181,7 +187,8 @@ const questions: GoodFamily = ({ words }, size): Good => {
         const answers = numbersTo(1 + (n % 3)).map(
           (at) => `<p>${words(`reply ${n} ${at}`, 30)}</p>`,
         );
-        return `<h1>${words(`ask ${n}`, 4)}</h1><p>${words(`question ${n}`, 40)}</p>${answers.join("")}`;
+        const head = `<h1>${words(`ask ${n}`, 4)}</h1>`;
+        return `${head}<p>${words(`question ${n}`, 40)}</p>${answers.join("")}`;
       }
       const list = n - count;
       const shown = numbersTo(per)
@@ -229,8 +236,10 @@ const releases: GoodFamily = ({ words }, size) => {
         .map((at) => own + at)
         .filter((at) => at < size);
       const next = own + per < size ? [urlAt(own + per)] : [];
-      const text = `${words(`about package ${own}`, 50)}</p><p>changed: ${words(`release ${n}`, 16)}`;
-      return `<h1>${nameOf(n)}</h1><p>${text}</p>${links([...others.map(urlAt), ...next], "version")}`;
+      const about = words(`about package ${own}`, 50);
+      const text = `${about}</p><p>changed: ${words(`release ${n}`, 16)}`;
+      const all = [...others.map(urlAt), ...next];
+      return `<h1>${nameOf(n)}</h1><p>${text}</p>${links(all, "version")}`;
     },
   };
 };

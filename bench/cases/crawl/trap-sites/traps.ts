@@ -32,7 +32,8 @@ const repository: TrapFamily = ({ random, words }) => {
       const near = numbersTo(3).map(() => urlAt(kind, file, token(at, 40, 16)));
       const others = kinds.map((each) => urlAt(each, pick(at, files), hash));
       const code = words(`code of ${file}`, 70);
-      return `<h1>${file}</h1><p>commit ${hash} by ${words(`by ${at.below(9)}`, 1)}</p><pre>${code}</pre>${links([...near, ...others])}`;
+      const head = `<h1>${file}</h1><p>commit ${hash} by ${words(`by ${at.below(9)}`, 1)}</p>`;
+      return `${head}<pre>${code}</pre>${links([...near, ...others])}`;
     },
   };
 };
@@ -102,7 +103,9 @@ const events: TrapFamily = ({ random, words }) => {
       const near = [-31, -1, 1, 31].map((by) => urlAt(pick0(pathname, root), ms + by * DAY_MS));
       const copy = `${pathname}${search === "" ? "?" : `${search}&`}ical=1`;
       if (searchParams.has("ical")) return { status: 302, location: pathname };
-      return `<h1>Events ${text?.[0]}</h1><p>${names}</p><p>${empty}</p>${days.map((day, n) => link(day, String(n + 1))).join("")}${links([...near, copy])}`;
+      const head = `<h1>Events ${text?.[0]}</h1><p>${names}</p><p>${empty}</p>`;
+      const grid = days.map((day, n) => link(day, String(n + 1))).join("");
+      return `${head}${grid}${links([...near, copy])}`;
     },
   };
 };
@@ -145,8 +148,10 @@ const folders: TrapFamily = ({ random, words }) => {
 const baskets: TrapFamily = (site) => {
   const key = token(site.random, 16);
   const kind = pick(site.random, ["wishlist/index/add", "checkout/cart/add", "compare/add"]);
-  const into = (path: string, at: Random): string =>
-    `/${kind}/product/${at.below(5_000)}/uenc/${Buffer.from(path).toString("base64url")}/key/${key}/`;
+  const into = (path: string, at: Random): string => {
+    const back = Buffer.from(path).toString("base64url");
+    return `/${kind}/product/${at.below(5_000)}/uenc/${back}/key/${key}/`;
+  };
   return {
     entries: (at, path) => numbersTo(2).map(() => into(path, at)),
     answer({ pathname }) {
@@ -252,7 +257,8 @@ const clock: TrapFamily = (site) => {
       if (!pathname.startsWith(root)) return undefined;
       const time = `${at.below(24)}:${10 + at.below(50)}:${10 + at.below(50)}`;
       const next = [...names.slice(0, 3).map((name) => `${name}/`), `${letters(at, 6)}.php`];
-      return `<h1>Oops</h1><p>${text} ${time}, request ${token(at, 12, 16)}, ${at.below(900)} ms</p>${links(next)}${links(some(site, at, 1))}`;
+      const said = `${text} ${time}, request ${token(at, 12, 16)}, ${at.below(900)} ms`;
+      return `<h1>Oops</h1><p>${said}</p>${links(next)}${links(some(site, at, 1))}`;
     },
   };
 };
@@ -319,7 +325,8 @@ const sizes: TrapFamily = (site) => {
       if (id === undefined) return undefined;
       const next = kinds.map((each) => `${root}${id}/sizes/${each}/`);
       const other = numbersTo(2).map(() => `${root}${at.below(1e6)}/sizes/${kind}/`);
-      return `<h1>Image</h1><p>${words(`caption ${Number(id) % count}`, 8)}</p><p>${menu}</p>${links([...next, ...other])}`;
+      const caption = words(`caption ${Number(id) % count}`, 8);
+      return `<h1>Image</h1><p>${caption}</p><p>${menu}</p>${links([...next, ...other])}`;
     },
   };
 };
