@@ -21,6 +21,8 @@ export interface Novelty {
   readonly firstOn: string | undefined;
   /** The same, where that page showed not much else. */
   readonly copyOf: string | undefined;
+  /** A part of a longer page, for the first time by itself: so much as a site has text, and no more, can be shown so. */
+  readonly isPart: boolean;
 }
 
 /** 18 MiB, of which what was never written takes no memory. */
@@ -35,6 +37,8 @@ const FRAME_PAGES = 8;
 const OWN_MIN = 6;
 const COPY_SHARE = 0.75;
 const OF_COPY_SHARE = 0.75;
+/** The share of a part that no third page shows. */
+const PART_SHARE = 0.75;
 
 interface Owner {
   readonly id: number;
@@ -56,13 +60,14 @@ export class ShownTexts {
     const marks: number[] = [];
     const found = new Map<number, number>();
     const id = ++this.#lastId;
-    let [count, inFrame] = [0, 0];
+    let [count, inFrame, twice] = [0, 0, 0];
     let [runOf, run] = [0, 0];
     for (const four of fours) {
       const mark = Math.imul(four ^ salt, FNV_PRIME) | 1;
       const slot = (mark >>> 1) & (SLOTS - 1);
       if (this.#slots[slot] === mark) {
         const owner = this.#ownerIds[slot] as number;
+        if (this.#pages[slot] === 1) twice++;
         if (this.#isOfFrame(slot, owner)) {
           inFrame++;
           continue;
@@ -86,7 +91,10 @@ export class ShownTexts {
     if (count >= OWN_MIN) this.#owners[id & (OWNERS - 1)] = { id, url, count };
     const size = fours.size - inFrame;
     const share = size === 0 ? 0 : count / size;
-    return { count, share, marks, ...this.#firstOf(found, size) };
+    const first = this.#firstOf(found, size);
+    const isPart =
+      first.firstOn !== undefined && first.copyOf === undefined && twice >= PART_SHARE * size;
+    return { count, share, marks, ...first, isPart };
   }
 
   /** Counts a page with this four. */

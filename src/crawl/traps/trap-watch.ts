@@ -167,6 +167,7 @@ function learn(tables: Tables, page: VisitedText): void {
   const isNew =
     isNovel(novelty, fours.size) ||
     isNovel({ count: numbers, share: 1 }, fours.size) ||
+    novelty.isPart ||
     isOwn(tables, shape, novelty);
   const original = copyOf === undefined || copyOf === url ? undefined : copyOf;
   const visit: Visit = {

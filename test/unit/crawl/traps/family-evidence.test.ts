@@ -109,6 +109,21 @@ describe("a family", () => {
     expect([run(11), run(40)]).toEqual([true, false]);
   });
 
+  it("of parts of one long page is kept as long as each is another part", () => {
+    const run = (parts: number): boolean => {
+      const { visit, isLeft } = openWatch();
+      const chapter = (n: number): string => wordsOf(100 + (n % parts), 60);
+      const all = Array.from({ length: parts }, (_, n) => chapter(n)).join("\n");
+      visit("/manual.html", all, ["/manual/0.html"]);
+      for (let n = 0; n < 60; n++) {
+        const links = [`/manual/${n + 1}.html`, `/manual/${n + 2}.html`];
+        visit(`/manual/${n}.html`, `${FRAME}\n${chapter(n)}`, links);
+      }
+      return isLeft("/manual/9999.html");
+    };
+    expect([run(60), run(8)]).toEqual([false, true]);
+  });
+
   it("keeps short pages that a page of a worthless kind quoted before", () => {
     const { watch, visit, isLeft } = openWatch();
     const caption = (n: number): string => wordsOf(n, 8);

@@ -30,3 +30,36 @@ describe("a copy", () => {
     expect([firstOn(10), firstOn(11)]).toEqual([A, undefined]);
   });
 });
+
+describe("a part of a longer page", () => {
+  const openShown = (): ShownTexts => {
+    const shown = new ShownTexts();
+    shown.take(HOST, range(0, 200), A);
+    return shown;
+  };
+  const isPart = (shown: ShownTexts, fours: Set<number>): boolean =>
+    shown.take(HOST, fours, `${A}2`).isPart;
+
+  it("is one when it is shown by itself for the first time, and no more", () => {
+    const shown = openShown();
+    expect(isPart(shown, range(0, 20))).toBe(true);
+    expect(isPart(shown, range(20, 20))).toBe(true);
+    expect(isPart(shown, range(0, 20))).toBe(false);
+  });
+
+  it("is for three quarters what no third page shows", () => {
+    const shown = openShown();
+    shown.take(HOST, range(0, 20), `${A}1`);
+    expect(isPart(shown, range(15, 20))).toBe(true);
+    shown.take(HOST, range(40, 20), `${A}1`);
+    expect(isPart(shown, range(54, 20))).toBe(false);
+  });
+
+  it("is none where it is all of that page, or of no page, or new", () => {
+    expect(isPart(openShown(), range(0, 200))).toBe(false);
+    expect(isPart(openShown(), range(900, 20))).toBe(false);
+    const shown = new ShownTexts();
+    for (let n = 0; n < 20; n++) shown.take(HOST, range(n * 10, 10), `${A}${n}`);
+    expect(isPart(shown, range(0, 40))).toBe(false);
+  });
+});
