@@ -157,7 +157,7 @@ const law: GoodFamily = ({ random, words }, size) => {
 const dictionary: GoodFamily = ({ random }, size) => {
   const names = numbersTo(size - 1).map(() => letters(random, 4 + random.below(6)));
   const meant = names.map(() => numbersTo(5).map(() => letters(random, 3 + random.below(5))));
-  const root = pick(random, ["/word/", "/define?term=", "/dict/en/"]);
+  const root = `/${pick(random, ["word/", "define?term=", "dict/en/"])}`;
   const urls = ["/words.html", ...names.map((name) => root + name)];
   const back = links(["/words.html"]);
   return {

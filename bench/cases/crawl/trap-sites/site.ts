@@ -6,27 +6,11 @@
  *   entries  on each good page, on one of five, or in the menu of every page, those of traps as well
  */
 import { createRandom, type Random } from "../../../../src/base/random.ts";
-import type { Download } from "../../../../src/crawl.ts";
-import {
-  type Answer,
-  type Good,
-  links,
-  type Site,
-  some,
-  type Trap,
-  upTo,
-} from "../trap-families/family.ts";
-import { drawn, hashOf, link, numbersTo, pick, wordsFrom } from "../trap-shapes/shape.ts";
-import type { TrapSite } from "../trap-webs.ts";
+import { links, type Site, some, upTo } from "../trap-families/family.ts";
+import { goodParts, type ServedSite, serveParts, trapParts } from "../trap-families/serve-parts.ts";
+import { hashOf, link, numbersTo, pick } from "../trap-shapes/shape.ts";
 import { GOOD_PARTS } from "./good.ts";
 import { TRAP_PARTS } from "./traps.ts";
-
-const ORIGIN = "http://site.example";
-
-export interface HeldOutSite extends TrapSite {
-  readonly visitsOf: ReadonlyMap<string, number>;
-  readonly goodOf: () => Array<readonly [name: string, visited: number, count: number]>;
-}
 
 interface Frame {
   readonly menu: string;
@@ -64,32 +48,12 @@ function changingText(kind: number, words: Site["words"], chance: Random): strin
 }
 
 /** `hasTraps` false: a site of good parts alone. */
-export function openHeldOutSite(seed: number, goodCount: number, hasTraps = true): HeldOutSite {
+export function openHeldOutSite(seed: number, goodCount: number, hasTraps = true): ServedSite {
   const random = createRandom(seed * 131 + 7);
-  const [places, paths] = [new Map<string, () => string>(), [] as string[]];
-  const goodAt = (path: string): string | undefined => places.get(path)?.();
-  const site: Site = { random, words: wordsFrom(seed + 5_000), goodPaths: () => paths, goodAt };
-  const goodNames = drawn(random, Object.keys(GOOD_PARTS), upTo(random, 2, 4));
-  const size = Math.floor(goodCount / goodNames.length);
-  const goods = goodNames.map((name) => [name, GOOD_PARTS[name]?.(site, size) as Good] as const);
-  for (const [, good] of goods)
-    for (const [n, url] of good.urls.entries())
-      if (!places.has(url)) places.set(url, () => good.page(n));
-  paths.push(...places.keys());
-  const names = hasTraps ? drawn(random, Object.keys(TRAP_PARTS), upTo(random, 3, 6)) : [];
-  const traps = names.map((name) => [name, TRAP_PARTS[name]?.(site) as Trap] as const);
-  return served({ goods, traps, frame: frameOf(site) }, site, seed);
-}
-
-interface Parts {
-  readonly goods: ReadonlyArray<readonly [string, Good]>;
-  readonly traps: ReadonlyArray<readonly [string, Trap]>;
-  readonly frame: Frame;
-}
-
-function served({ goods, traps, frame }: Parts, site: Site, seed: number): HeldOutSite {
-  const [visited, visitsOf] = [new Set<string>(), new Map<string, number>()];
-  const known = new Set(site.goodPaths());
+  const wanted = { pool: GOOD_PARTS, count: goodCount };
+  const { site, goods } = goodParts(random, seed + 5_000, wanted);
+  const traps = hasTraps ? trapParts(site, TRAP_PARTS) : [];
+  const frame = frameOf(site);
   const chance = createRandom(seed + 991);
   const around = (text: string, path: string, isTrap: boolean): string => {
     const at = createRandom(seed * 6_151 + hashOf(path));
@@ -103,41 +67,5 @@ function served({ goods, traps, frame }: Parts, site: Site, seed: number): HeldO
     const around = links([...some(site, at, frame.recent), ...into]);
     return `${head}${text}${around}<p>${changing}</p><p>${frame.footer}</p>`;
   };
-  const home = links(goods.flatMap(([, good]) => good.entries));
-  const answerOf = (url: URL): Answer | undefined => {
-    const path = url.pathname + url.search;
-    if (path === "/") return around(`<h1>Home</h1>${home}`, path, false);
-    if (known.has(path)) {
-      visited.add(path);
-      return around(site.goodAt(path) ?? "", path, false);
-    }
-    for (const [name, trap] of traps) {
-      const answer = trap.answer(new URL(url), chance);
-      if (answer === undefined) continue;
-      visitsOf.set(name, (visitsOf.get(name) ?? 0) + 1);
-      return typeof answer === "string" ? around(answer, path, true) : answer;
-    }
-    visitsOf.set("none", (visitsOf.get("none") ?? 0) + 1);
-    return undefined;
-  };
-  return {
-    ...{ seed: `${ORIGIN}/`, goodCount: known.size, trapCount: traps.length, visitsOf },
-    good: () => visited.size,
-    goodOf: () =>
-      goods.map(([name, { urls }]) => {
-        const all = [...new Set(urls)];
-        return [name, all.filter((url) => visited.has(url)).length, all.length] as const;
-      }),
-    trapped: () => [...visitsOf.values()].reduce((a, b) => a + b, 0),
-    download: async ({ url }): Promise<Download> => answered(url, answerOf(new URL(url))),
-  };
-}
-
-function answered(url: string, answer: Answer | undefined): Download {
-  const isText = typeof answer === "string";
-  const body = Buffer.from(isText ? answer : "");
-  const status = isText ? 200 : (answer?.status ?? 404);
-  const location = isText ? undefined : answer?.location;
-  const headers = { "content-type": "text/html", ...(location && { location: ORIGIN + location }) };
-  return { url, status, headers, body, bytes: body.length, latencyMs: 1 };
+  return serveParts({ site, goods, traps, chance, around });
 }

@@ -40,7 +40,7 @@ const repository: TrapFamily = ({ random, words }) => {
 
 /** A feed read on from a token; its items come round again. */
 const cursor: TrapFamily = ({ random, words }) => {
-  const path = pick(random, ["/feed", "/latest.php", "/timeline/more"]);
+  const path = `/${pick(random, ["feed", "latest.php", "timeline/more"])}`;
   const count = upTo(random, 20, 60);
   const form = random.below(2);
   const urlAt = (n: number, at: Random): string => {
@@ -60,7 +60,7 @@ const cursor: TrapFamily = ({ random, words }) => {
 
 /** A library's catalogue: each link has a new session in its path, and a step. */
 const opac: TrapFamily = ({ random, words }) => {
-  const root = pick(random, ["/F", "/opac/DB=1/SET=2/TTL", "/cgi-bin/gw"]);
+  const root = `/${pick(random, ["F", "opac/DB=1/SET=2/TTL", "cgi-bin/gw"])}`;
   const books = upTo(random, 10, 50);
   const urlAt = (at: Random): string => {
     const step = String(at.below(99_999)).padStart(5, "0");
@@ -187,7 +187,7 @@ const locales: TrapFamily = (site) => {
 
 /** Notes to answer: a form, with the note that is answered. */
 const notes: TrapFamily = ({ random, words }) => {
-  const root = pick(random, ["/comment/reply/", "/node/reply?pid=", "/answer/"]);
+  const root = `/${pick(random, ["comment/reply/", "node/reply?pid=", "answer/"])}`;
   const form = words("form of notes", upTo(random, 8, 60));
   const count = upTo(random, 5, 60);
   return {
@@ -266,7 +266,7 @@ const clock: TrapFamily = (site) => {
 /** Searches with parts of good pages around what was asked, and what others asked. */
 const snippets: TrapFamily = (site) => {
   const { random, words, goodAt } = site;
-  const path = pick(random, ["/?s=", "/search/", "/suche.html?query="]);
+  const path = `/${pick(random, ["?s=", "search/", "suche.html?query="])}`;
   const asked = numbersTo(300).map((n) => words(`asked for ${n}`, 1));
   return {
     entries: (at) => [path + pick(at, asked)],
@@ -315,7 +315,7 @@ const indexes: TrapFamily = ({ random, words }) => {
 const sizes: TrapFamily = (site) => {
   const { random, words } = site;
   const kinds = ["sq", "q", "t", "s", "n", "w", "m", "z", "c", "l", "h", "k", "o"];
-  const root = pick(random, ["/images/", "/media/file/"]);
+  const root = `/${pick(random, ["images/", "media/file/"])}`;
   const count = upTo(random, 3, 12);
   const menu = words("sizes", upTo(random, 0, 30));
   return {
@@ -335,14 +335,15 @@ const sizes: TrapFamily = (site) => {
 const closed: TrapFamily = (site: Site) => {
   const status = pick(site.random, [401, 403, 410]);
   const form = site.random.below(2);
+  const editor = ["", "admin", "edit", ""].join("/");
   const into = (path: string, at: Random): string =>
     form === 0
-      ? `/admin/edit/${at.below(1e6)}`
+      ? editor + at.below(1e6)
       : withQuery(path, { action: "delete", nonce: token(at, 10, 16) });
   return {
     entries: (at, path) => [into(path, at)],
     answer: ({ pathname, searchParams }) =>
-      pathname.startsWith("/admin/edit/") || searchParams.has("nonce") ? { status } : undefined,
+      pathname.startsWith(editor) || searchParams.has("nonce") ? { status } : undefined,
   };
 };
 
