@@ -61,6 +61,6 @@ export interface PushContext {
   readonly hasParents?: boolean;
   /** Redirects behind each of them; undefined: none. */
   readonly redirects?: number;
-  /** The optional part of the one request, packed already. */
+  /** The optional part of each request, packed already. */
   readonly packed?: Uint8Array | null | undefined;
 }
