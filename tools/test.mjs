@@ -8,7 +8,7 @@
  *   node tools/test.mjs unit -t "a full lane"     what looks like a flag and all after it: vitest's
  *   node tools/test.mjs test/unit/url        a path: vitest's filter, as it is
  *
- * OUTRIDER_TEST_SIZE=quick has the random tests of any of these take a fifth of their length.
+ * OUTRIDER_TEST_SIZE=quick has the random tests of any of these take a fifth of their length, and --rest leave out those that ran so.
  *
  * Slow suites (stress, crash, simulation) take STRESS_SECONDS; without it they run at CI size. A suite with a package.json of its own has
  * its packages installed first. Tests see OUTRIDER_VERIFY=1 (vitest.config.ts).
@@ -65,9 +65,13 @@ function longFiles() {
   process.exit(2);
 }
 
-/** Whether `--rest` runs a file: it is long, its length depends on the size of the run, or it skips what a machine lacks. */
+/** Whether `--rest` runs a file: it is long, it is longer than in the first run, or it skips what a machine lacks. */
 function isOfRest(path) {
-  const changing = [`${root}test/support/size.ts`, `${root}test/support/skip.ts`];
+  const isLonger = process.env.OUTRIDER_TEST_SIZE !== "quick";
+  const changing = [
+    ...(isLonger ? [`${root}test/support/size.ts`] : []),
+    `${root}test/support/skip.ts`,
+  ];
   return longFiles().includes(path) || changing.some((file) => dependsOn(root + path, file));
 }
 
