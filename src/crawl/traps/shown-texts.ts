@@ -9,6 +9,7 @@
  *   I1  Of fixed size. A four that another one took the place of counts as new: an error in favour of the page.
  */
 import { distance, type Similarity } from "../page/text-digest.ts";
+import { ChangingParts, type Run } from "./changing-parts.ts";
 
 export interface Novelty {
   /** Fours that no page of the host had shown. */
@@ -52,49 +53,57 @@ export class ShownTexts {
   readonly #ownerIds = new Int32Array(SLOTS);
   readonly #pages = new Uint8Array(SLOTS);
   readonly #owners: Owner[] = [];
+  readonly #changing = new ChangingParts();
   #lastId = 0;
 
   /** What of these was new, and is known from now on. */
   take(host: string, fours: ReadonlySet<number>, url = ""): Novelty {
     const salt = hashOf(host);
-    const marks: number[] = [];
     const found = new Map<number, number>();
     const id = ++this.#lastId;
-    let [count, inFrame, twice] = [0, 0, 0];
+    const runs: Run[] = [];
+    let [inFrame, twice, before] = [0, 0, 0];
     let [runOf, run] = [0, 0];
+    let fresh: number[] = [];
     for (const four of fours) {
       const mark = Math.imul(four ^ salt, FNV_PRIME) | 1;
       const slot = (mark >>> 1) & (SLOTS - 1);
-      if (this.#slots[slot] === mark) {
-        const owner = this.#ownerIds[slot] as number;
-        if (this.#pages[slot] === 1) twice++;
-        if (this.#isOfFrame(slot, owner)) {
-          inFrame++;
-          continue;
-        }
-        if (owner !== runOf) {
-          if (run > 0) found.set(runOf, (found.get(runOf) ?? 0) + run);
-          [runOf, run] = [owner, 0];
-        }
-        run++;
+      if (this.#slots[slot] !== mark) {
+        this.#slots[slot] = mark;
+        this.#ownerIds[slot] = id;
+        this.#pages[slot] = 1;
+        fresh.push(four);
         continue;
       }
-      this.#slots[slot] = mark;
-      this.#ownerIds[slot] = id;
-      this.#pages[slot] = 1;
-      count++;
-      if (marks.length === MARKS_MAX && four >= (marks.at(-1) as number)) continue;
-      marks.push(four);
-      marks.sort((a, b) => a - b).splice(MARKS_MAX);
+      if (fresh.length > 0) {
+        runs.push({ before, after: four, fours: fresh });
+        fresh = [];
+      }
+      before = four;
+      const owner = this.#ownerIds[slot] as number;
+      if (this.#pages[slot] === 1) twice++;
+      if (this.#isOfFrame(slot, owner)) {
+        inFrame++;
+        continue;
+      }
+      if (owner !== runOf) {
+        if (run > 0) found.set(runOf, (found.get(runOf) ?? 0) + run);
+        [runOf, run] = [owner, 0];
+      }
+      run++;
     }
+    if (fresh.length > 0) runs.push({ before, after: 0, fours: fresh });
     if (run > 0) found.set(runOf, (found.get(runOf) ?? 0) + run);
+    const own = url === "" ? runs : this.#changing.ownOf(host, runs);
+    const all = runs.reduce((sum, { fours }) => sum + fours.length, 0);
+    const count = own.reduce((sum, { fours }) => sum + fours.length, 0);
     if (count >= OWN_MIN) this.#owners[id & (OWNERS - 1)] = { id, url, count };
-    const size = fours.size - inFrame;
+    const size = fours.size - inFrame - (all - count);
     const share = size === 0 ? 0 : count / size;
     const first = this.#firstOf(found, size);
     const isPart =
       first.firstOn !== undefined && first.copyOf === undefined && twice >= PART_SHARE * size;
-    return { count, share, marks, ...first, isPart };
+    return { count, share, marks: marksOf(own), ...first, isPart };
   }
 
   /** Counts a page with this four. */
@@ -121,6 +130,18 @@ export class ShownTexts {
     const isCopy = best !== undefined && most >= COPY_SHARE * best.count;
     return { firstOn, copyOf: isCopy ? firstOn : undefined };
   }
+}
+
+/** The smallest of them, in order. */
+function marksOf(runs: readonly Run[]): number[] {
+  const marks: number[] = [];
+  for (const { fours } of runs)
+    for (const four of fours) {
+      if (marks.length === MARKS_MAX && four >= (marks.at(-1) as number)) continue;
+      marks.push(four);
+      marks.sort((a, b) => a - b).splice(MARKS_MAX);
+    }
+  return marks;
 }
 
 function hashOf(text: string): number {
