@@ -1,7 +1,7 @@
 /**
  * traps: what a site with traps costs a crawl that recognises them, beside one without.
  *
- *   site in memory (trap-webs.ts; trap-shapes/, trap-families/ and trap-sites/, drawn from `seed`) ─▶ crawl({ traps: true }) · crawl({ traps: false }), both ended at `most` visits
+ *   site in memory (trap-webs.ts; trap-shapes/, -families/, -sites/ and -software/, drawn from `seed`) ─▶ crawl({ traps: true }) · crawl({ traps: false }), both ended at `most` visits
  *
  * Facts: the share of good pages that were visited, and the visits of traps. A visit counts as a millisecond: nothing is measured in time.
  * Ratio: visits for each good page.
@@ -14,6 +14,7 @@ import { type BenchCase, type Job, numberOf, type Params } from "../../harness/c
 import { type FamilyPool, openFamilySite } from "./trap-families/site.ts";
 import { openMixedSite, type Pool } from "./trap-shapes/site.ts";
 import { openHeldOutSite } from "./trap-sites/site.ts";
+import { openSoftwareSite } from "./trap-software/site.ts";
 import { openTrapSite, type TrapSet, type TrapSite } from "./trap-webs.ts";
 
 export const traps: BenchCase = {
@@ -41,6 +42,8 @@ export const traps: BenchCase = {
         { web: "free", good: 400, most: 2_100, seed },
         { web: "sites", good: 400, most: 2_100, seed },
         { web: "sites-free", good: 400, most: 2_100, seed },
+        { web: "software", good: 400, most: 2_100, seed },
+        { web: "software-free", good: 400, most: 2_100, seed },
       ]),
     ],
     suite: [{ web: "fresh", good: 1_000, most: 3_000 }],
@@ -49,12 +52,13 @@ export const traps: BenchCase = {
   setup,
 };
 
+type HeldOut = "sites" | "sites-free" | "software" | "software-free";
 type MixedPool = Exclude<Pool, "none">;
 const SEEDS: Readonly<Record<TrapSet, number>> = { tuning: 1, held: 2_026, fresh: 40_404 };
 
 function setup(side: string, params: Params): Job {
   const good = numberOf(params, "good");
-  const web = params.web as TrapSet | MixedPool | FamilyPool | "sites" | "sites-free";
+  const web = params.web as TrapSet | MixedPool | FamilyPool | HeldOut;
   const open = (): TrapSite => {
     if (web === "fresh" || web === "held" || web === "tuning") {
       return openTrapSite(web, SEEDS[web], good);
@@ -62,6 +66,8 @@ function setup(side: string, params: Params): Job {
     const seed = numberOf(params, "seed");
     if (web === "sites" || web === "sites-free")
       return openHeldOutSite(seed, good, web === "sites");
+    if (web === "software" || web === "software-free")
+      return openSoftwareSite(seed, good, web === "software");
     return web === "looked" || web === "counted" || web === "free"
       ? openFamilySite(web, seed, good)
       : openMixedSite(web, seed, { goodCount: good });

@@ -5,7 +5,7 @@
  */
 import type { Random } from "../../../../src/base/random.ts";
 import type { Download } from "../../../../src/crawl.ts";
-import { drawn, wordsFrom } from "../trap-shapes/shape.ts";
+import { drawn, numbersTo, wordsFrom } from "../trap-shapes/shape.ts";
 import type { TrapSite } from "../trap-webs.ts";
 import {
   type Answer,
@@ -38,23 +38,42 @@ interface Served {
   readonly around: (text: string, path: string, isTrap: boolean) => string;
 }
 
-/** A site of two to four good parts, with so many pages or a few less. */
+interface Wanted {
+  readonly pool: Pool<GoodFamily>;
+  readonly count: number;
+  readonly most?: number;
+  /** Parts have unequal sizes, none of them less than this. They are equal without it. */
+  readonly least?: number;
+}
+
+/** A site of two to `most` good parts, with so many pages or a few less. */
 export function goodParts(
   random: Random,
   words: number,
-  { pool, count }: { pool: Pool<GoodFamily>; count: number },
+  { pool, count, most = 4, least }: Wanted,
 ): { site: Site; goods: Named<Good> } {
   const [places, paths] = [new Map<string, () => string>(), [] as string[]];
   const goodAt = (path: string): string | undefined => places.get(path)?.();
   const site: Site = { random, words: wordsFrom(words), goodPaths: () => paths, goodAt };
-  const names = drawn(random, Object.keys(pool), upTo(random, 2, 4));
-  const size = Math.floor(count / names.length);
-  const goods = names.map((name) => [name, pool[name]?.(site, size) as Good] as const);
+  const names = drawn(random, Object.keys(pool), upTo(random, 2, most));
+  const sizes = sizesOf(random, { count, parts: names.length, least });
+  const goods = names.map((name, n) => [name, pool[name]?.(site, sizes[n] ?? 0) as Good] as const);
   for (const [, good] of goods)
     for (const [n, url] of good.urls.entries())
       if (!places.has(url)) places.set(url, () => good.page(n));
   paths.push(...places.keys());
   return { site, goods };
+}
+
+function sizesOf(
+  random: Random,
+  { count, parts, least }: { count: number; parts: number; least: number | undefined },
+): number[] {
+  const equal = Math.floor(count / parts);
+  if (least === undefined) return numbersTo(parts).map(() => equal);
+  const shares = numbersTo(parts).map(() => 1 + random.below(20));
+  const [sum, each] = [shares.reduce((a, b) => a + b, 0), Math.min(least, equal)];
+  return shares.map((share) => each + Math.floor(((count - each * parts) * share) / sum));
 }
 
 /** Three to six traps. */
