@@ -23,7 +23,7 @@ export interface TextDigest {
   similarity(): Similarity | undefined;
   /** Each once. */
   fours(): ReadonlySet<number>;
-  /** Words that are a number and not in the URL, each once. */
+  /** Numbers that are not in the URL, each with the word before it, each once: a time among other times, a value under its name. */
   numbers(): ReadonlySet<number>;
 }
 
@@ -35,8 +35,8 @@ const FOURS_MIN = 4;
 /** Stands for a word with a digit, and for a word of the URL. */
 const VARIES = 0x9e3779b9 | 0;
 const [ZERO, NINE] = [48, 57];
-/** At least two letters, of which one may part the digits. */
-const NUMBER = /^(?=..)\d*[.,]?\d+$/;
+/** Digits and what stands between and about them in times, dates, prices and shares; at least two letters. */
+const NUMBER = /^(?=..)[-+($€£]?\d*(?:[-.,:/]\d+)*[-.,:)%°$€£]?$/;
 const [SPACE, NO_BREAK_SPACE] = [32, 0xa0];
 const FNV_START = 0x811c9dc5 | 0;
 const FNV_PRIME = 0x01000193;
@@ -51,6 +51,7 @@ export function createTextDigest(url?: string): TextDigest {
   const votes = new Int32Array(isCompared ? 64 : 0);
   const [fours, numbers] = [new Set<number>(), new Set<number>()];
   let [third, second, first] = [0, 0, 0];
+  let previous = 0;
   let [a, b] = [0, FNV_START];
   let [maskedA, maskedB] = [0, FNV_START];
   /** A word: itself, as it is shown, and as a part of fours. */
@@ -101,7 +102,9 @@ export function createTextDigest(url?: string): TextDigest {
         const shown = isOwn && runs > 0 ? VARIES : hash;
         end(hash, shown, isNumber ? VARIES : shown);
         const isOfPage = isNumber && !isLink && isCompared && shown === hash;
-        if (isOfPage && NUMBER.test(text.slice(at - letters, at))) numbers.add(hash);
+        if (isOfPage && NUMBER.test(text.slice(at - letters, at)))
+          numbers.add(mixed(joined(previous, hash)));
+        previous = hash;
         word = run = FNV_START;
         letters = runs = 0;
         isNumber = false;

@@ -28,6 +28,7 @@ import type { VisitedText } from "./trap-types.ts";
 import { shapeOf, type UrlShape } from "./url-shape.ts";
 
 const KEPT = 8;
+const KINDS_MAX = 3;
 /** What a visit that gave something undoes of those that gave nothing. */
 const [RICH_SCORE, WIDE_RICH_SCORE, TRAP_RICH_SCORE] = [1, 2, 4];
 /** A visit that gave nothing, in the very words of a page of a trap. */
@@ -59,7 +60,9 @@ export function learnFamily(tables: Tables, name: string, visit: JudgedVisit): v
   const isStale =
     family.found > family.visits && visit.fours.size >= COMPARED_MIN && visit.newCount <= 1;
   const leadsOut =
-    visit.leadsDown || (inside.length < fresh.length && isOutside(tables, name, fresh));
+    visit.leadsDown ||
+    (inside.length < fresh.length && isOutside(tables, name, fresh)) ||
+    leadsToOtherKind(family, name, [visit.shape, ...inside]);
   const others = family.texts.filter(({ url }) => url !== text.url);
   const isSame = others.some(({ masked }) => masked === text.masked);
   if (family.texts.push(text) > KEPT) family.texts.shift();
@@ -80,6 +83,19 @@ export function learnFamily(tables: Tables, name: string, visit: JudgedVisit): v
   if (family.isActive) tables.hasTraps = true;
   if (isEmpty && family.isActive && isEmptyText(visit)) tables.trapTexts.set(text.masked, true);
   if (isBare(family, LATER_SHARE)) tables.hasDoubts = true;
+}
+
+/** Whether new URLs of a wide family are of another kind than the page, where there are few kinds in it: lists, and what they list. */
+function leadsToOtherKind(
+  { kinds }: Family,
+  name: string,
+  [page, ...linked]: readonly UrlShape[],
+): boolean {
+  const own = page?.families[0] as string;
+  if (name === own || kinds.size > KINDS_MAX) return false;
+  kinds.add(own);
+  for (const { families } of linked) if (kinds.size <= KINDS_MAX) kinds.add(families[0] as string);
+  return kinds.size <= KINDS_MAX && linked.some(({ families }) => families[0] !== own);
 }
 
 /** Whether families that multiply show less than they should. */
@@ -108,6 +124,7 @@ function familyOf({ families }: Tables, name: string, url: string): Family {
     repeats: 0,
     branching: 0,
     found: 0,
+    kinds: new Set<string>(),
   };
   families.set(name, family);
   return family;

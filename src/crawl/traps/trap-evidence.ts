@@ -46,6 +46,8 @@ export interface Family extends Evidence {
   branching: number;
   /** New links into it. */
   found: number;
+  /** Of a wide family: the narrowest ones in it, up to one more than are few. */
+  readonly kinds: Set<string>;
   /** The newest texts. */
   readonly texts: PageText[];
 }

@@ -186,4 +186,77 @@ describe("numbers", () => {
     await readPage({ url: `${SITE}/`, body, contentType: "text/html" }, digest);
     expect(digest.numbers().size).toBe(2 + 5);
   });
+
+  it("count together with the word before them, whatever stands between their digits", () => {
+    const numbersOf = (text: string): number[] => {
+      const digest = createTextDigest(`${SITE}/`);
+      for (const element of text.split("|")) digest.add(element);
+      return [...digest.numbers()];
+    };
+    expect(numbersOf("5:41|6:02|-3.5|12,80€|2026-11-29|(1/2)").length).toBe(6);
+    expect(numbersOf("5|:|a7|7th|x-12").length).toBe(0);
+    expect(numbersOf("wind 12|sun 12").length).toBe(2);
+    expect(numbersOf("wind 12|wind 12").length).toBe(1);
+    expect(numbersOf("5:41|6:02")).not.toContain(numbersOf("5:55|6:02")[1]);
+  });
+
+  it("keep pages of times that each stop has in another order", () => {
+    const { visit, isLeft } = openWatch();
+    const random = createRandom(5);
+    for (let n = 0; n < 60; n++) {
+      const times = Array.from(
+        { length: 12 },
+        () => `${random.below(24)}:${10 + random.below(50)}`,
+      );
+      visit(`/stop/${n}`, `${LONG_FRAME}\n${times.join("\n")}`, [
+        `/stop/${n + 1}`,
+        `/stop/${n + 2}`,
+      ]);
+    }
+    expect(isLeft("/stop/777")).toBe(false);
+  });
+});
+
+const LINES = Array.from({ length: 60 }, (_, at) => wordsOf(700 + at, 12));
+
+/** Some of the lines that the first page of a site has shown. */
+function knownLines(n: number): string {
+  return Array.from({ length: 5 }, (_, at) => LINES[(n * 7 + at * (n % 11) + at) % 60]).join("\n");
+}
+
+describe("a family of a few kinds", () => {
+  const FILTERS = ["brand", "colour", "size", "price", "sort"];
+
+  it("is kept for lists that lead to pages of another kind, until these show nothing", () => {
+    const { visit, isLeft } = openWatch();
+    visit("/", LINES.join("\n"));
+    const days = ["monday", "saturday", "sunday"];
+    const urlAt = (line: number, day: string): string => `/times.php?line=${line}&day=${day}`;
+    const list = (n: number): void => {
+      const links = days.map((day) => urlAt(n, day));
+      visit(`/times.php?line=${n}`, knownLines(n), [`/times.php?line=${n + 1}`, ...links]);
+    };
+    for (let n = 0; n < 40; n++) list(n);
+    expect(isLeft(urlAt(3, "sunday"))).toBe(false);
+    for (let n = 0; n < 60; n++) {
+      const more = [urlAt(n + 100, "monday"), urlAt(n, "friday")];
+      visit(urlAt(n, "sunday"), knownLines(n + 500), more);
+      list(n + 40);
+    }
+    expect(isLeft(urlAt(3, "monday"))).toBe(true);
+    // One of them could be the link that is visited all the same.
+    expect([1, 2].map((stop) => isLeft(`/times.php?stop=${stop}`))).toContain(true);
+  });
+
+  it("is not one of many kinds, such as filters that multiply", () => {
+    const { visit, isLeft } = openWatch();
+    visit("/", LINES.join("\n"));
+    for (let n = 0; n < 40; n++) {
+      const chosen = FILTERS.filter((_, at) => ((n + 1) >> at) & 1);
+      const query = chosen.map((name) => `${name}=${n}`).join("&");
+      const more = FILTERS.map((name) => `/shop?${query}&${name}=x${n}`);
+      visit(`/shop?${query}`, knownLines(n), more);
+    }
+    expect(isLeft("/shop?brand=9&other=9")).toBe(true);
+  });
 });
