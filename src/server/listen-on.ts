@@ -4,6 +4,7 @@
  *
  *   127.0.0.1:port ─▶ server ◀─ connections ─ beside ◀─ [::1]:port
  */
+import { FrontierError } from "../base/errors.ts";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 
 export interface Listening {
@@ -16,14 +17,24 @@ export interface Listening {
 const WITHOUT_IPV6: ReadonlySet<unknown> = new Set(["EADDRNOTAVAIL", "EAFNOSUPPORT"]);
 
 export interface ListenOptions {
+  /** The option that gave the port. */
+  readonly option: "port" | "httpPort";
   readonly host: string;
   readonly port: number;
   /** Is called where a connection could not be taken. */
   readonly onFault: (cause: unknown) => void;
 }
 
-/** Rejects with the fault of the system. */
-export async function listenOn(
+/** Rejects with PORT_IN_USE. */
+export async function listenOn(server: Server, options: ListenOptions): Promise<Listening> {
+  return await listening(server, options).catch((cause: Error) => {
+    const { option, host, port } = options;
+    const message = `${option}: ${host}:${port} (expected: a free port): ${cause.message}`;
+    throw new FrontierError("PORT_IN_USE", message, cause);
+  });
+}
+
+async function listening(
   server: Server,
   { host, port, onFault }: ListenOptions,
 ): Promise<Listening> {

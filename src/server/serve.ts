@@ -80,26 +80,16 @@ function openCrawls(settings: ServeSettings, clock: Clock): Promise<CrawlRegistr
   const { given, crawlsMax } = settings;
   const now = (): number => clock.now();
   const onFault = (crawl: string, cause: unknown): void => given.onFault?.({ place: crawl, cause });
-  const { frontier, redis, name = "server", partitions } = given;
+  const { frontier, redis, name = "server", partitions, directory, durability } = given;
+  const own = { crawlsMax, clock: given.clock, onFault };
   if (frontier !== undefined) {
-    return openGivenRegistry({
-      frontier,
-      now,
-      onFault,
-      needsIdentities: settings.port !== undefined,
-    });
+    const needsIdentities = settings.port !== undefined;
+    return openGivenRegistry({ frontier, now, onFault, needsIdentities });
   }
   if (redis !== undefined) {
-    return openRedisRegistry({ redis, name, partitions, crawlsMax, clock: given.clock, onFault });
+    return openRedisRegistry({ ...own, redis, name, partitions });
   }
-  return openRegistry({
-    directory: given.directory,
-    durability: given.durability,
-    crawlsMax,
-    now,
-    clock: given.clock,
-    onFault,
-  });
+  return openRegistry({ ...own, directory, durability, now });
 }
 
 interface Node {
@@ -175,23 +165,14 @@ function createNode(settings: ServeSettings, registry: CrawlRegistry, clock: Clo
     isClosing: false,
     calls: {
       metrics: createServerMetrics(),
-      crawl: (id) => registry.open(id),
-      find: (id) => registry.find(id),
-      all: () => registry.all(),
+      registry,
+      clock,
       async rotated() {
         const all = await registry.all();
         if (all.length > 0) turn = (turn + 1) % all.length;
         return [...all.slice(turn), ...all.slice(0, turn)];
       },
-      deleteCrawl: (id) => registry.delete(id),
-      setDelayDefault: (seconds) => registry.setDelayDefault(seconds),
-      isActive: () => registry.isActive(),
-      setActive: (state, servers) => registry.setActive(state, servers),
-      setLogLevel: () => undefined, // faults alone are reported
       isClosing: () => node.isClosing,
-      nodes: () => registry.nodes(),
-      now: () => clock.now(),
-      monotonic: () => clock.monotonic(),
       fault: (place, cause) => onFault?.({ place, cause }),
     },
   };

@@ -94,12 +94,7 @@ export async function openRegistry(options: RegistryOptions): Promise<CrawlRegis
 
 /** The frontier that keeps the names. */
 async function openNames({ directory, durability }: RegistryOptions): Promise<Frontier> {
-  return await openFrontier({
-    name: "server",
-    keepOpen: true,
-    ...(directory === undefined ? {} : { directory }),
-    ...(durability === undefined ? {} : { durability }),
-  });
+  return await openFrontier({ name: "server", keepOpen: true, directory, durability });
 }
 
 class LocalRegistry implements Omit<CrawlRegistry, keyof Control> {
@@ -152,10 +147,7 @@ class LocalRegistry implements Omit<CrawlRegistry, keyof Control> {
       await this.#names.flush(); // I2
     }
     const frontier = await openFrontier({
-      name: directoryName(id),
-      ...(directory === undefined ? {} : { directory }),
-      ...(durability === undefined ? {} : { durability }),
-      ...(clock === undefined ? {} : { clock }),
+      ...{ name: directoryName(id), directory, durability, clock },
       keepOpen: true,
       leaseMs: LEASE_MS,
       maxDeliveries: MANY,

@@ -99,6 +99,18 @@ export interface Crawl {
   delayChanged(): Soon<void>;
 }
 
+export const NO_COUNTS: QueueCounts = Object.freeze({
+  ...{ active: 0, completed: 0, inProcess: 0 },
+  ...{ queues: 0, activeQueues: 0 },
+});
+
+/** Whether a filter's text is part of a URL. */
+export function textMatcher({ text, ignoreCase }: UrlFilter): (url: string) => boolean {
+  if (!ignoreCase) return (url) => url.includes(text);
+  const wanted = text.toLowerCase();
+  return (url) => url.toLowerCase().includes(wanted);
+}
+
 /** How many URLs a crawl has that a filter takes. */
 export async function countMatching(
   crawl: Pick<Crawl, "counts" | "urls">,

@@ -3,7 +3,7 @@
  * each; sums of queues are kept until the frontier's own counts change.
  */
 import type { AsyncFrontier, Frontier, RecordsFilter, RecordView } from "../../index.ts";
-import type { StoredUrl, UrlFilter } from "./crawl.ts";
+import { type StoredUrl, textMatcher, type UrlFilter } from "./crawl.ts";
 import { SCAN_RECORDS, storedOf } from "./stored-url.ts";
 import { isWhole } from "./url-data.ts";
 
@@ -44,14 +44,13 @@ export function createGivenRecords(frontier: Given): GivenRecords {
       }
       return false;
     },
-    async *urls({ key, text, ignoreCase }) {
-      const where = key === "" ? {} : { host: key };
-      const wanted = ignoreCase ? text.toLowerCase() : text;
+    async *urls(filter) {
+      const where = filter.key === "" ? {} : { host: filter.key };
+      const isWanted = textMatcher(filter);
       for (const state of STATES) {
         for await (const view of viewsOf(frontier, { ...where, state })) {
           const stored = shownOf(view, queueKeyOf(view), view.url ?? "");
-          const { url } = stored;
-          if ((ignoreCase ? url.toLowerCase() : url).includes(wanted)) yield stored;
+          if (isWanted(stored.url)) yield stored;
         }
       }
     },

@@ -24,11 +24,13 @@ import {
   type Crawl,
   type FoundUrl,
   type KnownUrl,
+  NO_COUNTS,
   type QueueChange,
   type QueueCounts,
   type SendUrls,
   type Soon,
   type StoredUrl,
+  textMatcher,
   type UrlFilter,
   type UrlsAsked,
 } from "./crawl.ts";
@@ -378,9 +380,7 @@ export class LocalCrawl implements Crawl {
       return { active, completed, inProcess, queues: queues.size, activeQueues };
     }
     const queue = this.#table.queues.get(key);
-    if (queue === undefined) {
-      return { active: 0, completed: 0, inProcess: 0, queues: 0, activeQueues: 0 };
-    }
+    if (queue === undefined) return NO_COUNTS;
     const { active, completed } = queue;
     const inProcess = frontier.host(key).leased;
     return { active, completed, inProcess, queues: 1, activeQueues: Number(active > 0) };
@@ -408,10 +408,10 @@ export class LocalCrawl implements Crawl {
     return view === undefined ? undefined : viewOf(view, key, url);
   }
 
-  async *urls({ key, text, ignoreCase }: UrlFilter): AsyncGenerator<StoredUrl> {
+  async *urls(filter: UrlFilter): AsyncGenerator<StoredUrl> {
     const { frontier } = this.#context;
-    const where = key === "" ? {} : { host: key };
-    const wanted = ignoreCase ? text.toLowerCase() : text;
+    const where = filter.key === "" ? {} : { host: filter.key };
+    const isWanted = textMatcher(filter);
     let looked = 0;
     for (const state of ["done", "leased", "pending", "waiting", "failed"] as const) {
       if (state === "done" && this.#table.completed === 0) continue;
@@ -419,9 +419,7 @@ export class LocalCrawl implements Crawl {
         if (++looked % SCAN_RECORDS === 0) await new Promise(setImmediate);
         const queueKey = view.hostKey ?? view.host ?? "";
         const stored = viewOf(view, queueKey, view.url ?? "");
-        const { url } = stored;
-        if (wanted !== "" && !(ignoreCase ? url.toLowerCase() : url).includes(wanted)) continue;
-        yield stored;
+        if (isWanted(stored.url)) yield stored;
       }
     }
   }

@@ -11,7 +11,7 @@
 import { FrontierError, type RecordView, type RequestInput } from "../../index.ts";
 import type { KnownRequest, QueueFacts, QueueLease, RedisQueues } from "../../redis.ts";
 import { FAILED, OK, SKIPPED } from "../grpc/messages.ts";
-import { countMatching } from "./crawl.ts";
+import { countMatching, NO_COUNTS, textMatcher } from "./crawl.ts";
 import type {
   Crawl,
   FoundUrl,
@@ -43,7 +43,6 @@ export interface QueueAccess {
 const TRIES_MAX = 5;
 const HAND_OUT = /^[0-9a-f]{16}$/;
 const NAMES = { of: (lease: object): string => (lease as QueueLease).token };
-const NO_COUNTS = { active: 0, completed: 0, inProcess: 0, queues: 0, activeQueues: 0 };
 const STATUSES = { kept: OK, over: SKIPPED, refused: SKIPPED, full: FAILED };
 
 export class RedisCrawl implements Crawl {
@@ -206,16 +205,15 @@ export class RedisCrawl implements Crawl {
     });
   }
 
-  async *urls({ key, text, ignoreCase }: UrlFilter): AsyncGenerator<StoredUrl> {
+  async *urls(filter: UrlFilter): AsyncGenerator<StoredUrl> {
     const queues = await this.#access.find();
     if (queues === undefined) return;
-    const wanted = ignoreCase ? text.toLowerCase() : text;
+    const isWanted = textMatcher(filter);
     try {
-      for await (const slice of queues.records(key)) {
+      for await (const slice of queues.records(filter.key)) {
         for (const view of slice) {
           const stored = viewOf(view, view.hostKey ?? view.host ?? "", view.url ?? "");
-          const { url } = stored;
-          if ((ignoreCase ? url.toLowerCase() : url).includes(wanted)) yield stored;
+          if (isWanted(stored.url)) yield stored;
         }
       }
     } catch (cause) {

@@ -21,11 +21,11 @@ const LIST_SIZE_DEFAULT = 100;
 
 export function getUrls(calls: Calls, stream: RpcStream): void {
   answered(stream, async (request) => {
-    if (calls.isClosing() || !(await calls.isActive())) return;
-    const startedAt = calls.monotonic();
+    if (calls.isClosing() || !(await calls.registry.isActive())) return;
+    const startedAt = calls.clock.monotonic();
     calls.metrics.getCalls++;
     await serve(calls, stream, readGetParams(request));
-    calls.metrics.countGet(calls.monotonic() - startedAt);
+    calls.metrics.countGet(calls.clock.monotonic() - startedAt);
   });
 }
 
@@ -63,12 +63,12 @@ async function serve(calls: Calls, stream: RpcStream, params: GetParams): Promis
     send(calls, stream, crawl.id, urls);
   if (key !== "") {
     // A queue is one only within a crawl.
-    const crawl = crawlID === undefined ? undefined : await calls.find(crawlIdOf(crawlID));
+    const crawl = crawlID === undefined ? undefined : await calls.registry.find(crawlIdOf(crawlID));
     if (crawl !== undefined) await crawl.serveQueue(key, asked, sendOf(crawl));
     return;
   }
   const crawls =
-    crawlID === undefined ? await calls.rotated() : [await calls.find(crawlIdOf(crawlID))];
+    crawlID === undefined ? await calls.rotated() : [await calls.registry.find(crawlIdOf(crawlID))];
   let left = queuesMax === 0 ? Number.MAX_SAFE_INTEGER : queuesMax;
   for (const crawl of crawls) {
     if (left === 0 || isGone()) return;
@@ -90,7 +90,7 @@ function send(
 export function listUrls(calls: Calls, stream: RpcStream): void {
   answered(stream, async (request) => {
     const { start, size, key, crawlID, filter, ignoreCase } = readListUrls(request);
-    const crawl = await calls.find(crawlIdOf(crawlID));
+    const crawl = await calls.registry.find(crawlIdOf(crawlID));
     if (crawl === undefined) return;
     const end = start + (size === 0 ? LIST_SIZE_DEFAULT : size);
     let place = 0;

@@ -15,7 +15,6 @@ import {
 } from "node:http2";
 import type { Socket } from "node:net";
 import { after } from "../../base/clock.ts";
-import { FrontierError } from "../../base/errors.ts";
 import { type Listening, listenOn } from "../listen-on.ts";
 import { isSameSecret } from "../secret.ts";
 import type { ServeSettings } from "../options.ts";
@@ -24,7 +23,7 @@ import { type Calls, UNARY_CALLS, type Unary } from "./calls.ts";
 import { answered, getUrls, listUrls } from "./get-urls.ts";
 import { framed } from "./messages.ts";
 import { createPutRuns } from "./put-runs.ts";
-import { putDiscovered, putUrls } from "./put-streams.ts";
+import { BATCHES, ONE_BY_ONE, openPut } from "./put-streams.ts";
 import { RpcStream } from "./rpc-stream.ts";
 
 const SERVICE = "/urlfrontier.URLFrontier/";
@@ -81,15 +80,8 @@ export async function listen(
   });
   const connections = follow(server, keepalive);
   const onFault = (cause: unknown): void => calls.fault("listen", cause);
-  const listening = await listenOn(server, { host, port, onFault }).catch((cause) => {
-    throw portFault(cause, host, port);
-  });
+  const listening = await listenOn(server, { option: "port", host, port, onFault });
   return { port: listening.port, close: (drainMs) => close(listening, connections, drainMs) };
-}
-
-function portFault(cause: Error, host: string, port: number): FrontierError {
-  const message = `port: ${host}:${port} (expected: a free port): ${cause.message}`;
-  return new FrontierError("PORT_IN_USE", message, cause);
 }
 
 function secure(tls: NonNullable<ServeSettings["given"]["tls"]>, options: object): Http2Server {
@@ -104,8 +96,8 @@ function methodsOf(calls: Calls): Map<string, (stream: RpcStream) => void> {
   const methods = new Map<string, (stream: RpcStream) => void>([
     ["GetURLs", (stream) => getUrls(calls, stream)],
     ["ListURLs", (stream) => listUrls(calls, stream)],
-    ["PutURLs", (stream) => putUrls(calls, runs, stream)],
-    ["PutDiscovered", (stream) => putDiscovered(calls, runs, stream)],
+    ["PutURLs", (stream) => openPut(calls, runs, stream, ONE_BY_ONE)],
+    ["PutDiscovered", (stream) => openPut(calls, runs, stream, BATCHES)],
   ]);
   for (const [name, act] of Object.entries<Unary>(UNARY_CALLS)) {
     methods.set(name, (stream) =>

@@ -189,15 +189,19 @@ function readItem(reader: Reader, isKnown: boolean): PutUrl {
   return url;
 }
 
-/** A batch of discovered URLs. More than `urlsMax` are refused before they are read. */
-export function readBatch(reader: Reader, urlsMax: number): PutMessage {
+/** URLs of one batch; a message's size bounds it too. */
+const BATCH_URLS_MAX = 100_000;
+
+/** A batch of discovered URLs. Too many are refused before they are read. */
+export function readBatch(reader: Reader): PutMessage {
   const urls: PutUrl[] = [];
   let id = "";
   while (reader.at < reader.end) {
     const tag = readVarint(reader);
     if (tag === ((1 << 3) | BYTES)) id = readString(reader);
     else if (tag === ((2 << 3) | BYTES)) {
-      if (urls.length === urlsMax) throw new WireError(`a batch has more than ${urlsMax} URLs`);
+      if (urls.length === BATCH_URLS_MAX)
+        throw new WireError(`a batch has more than ${BATCH_URLS_MAX} URLs`);
       const url = emptyUrl();
       readInfo(reader, readEnd(reader), url);
       urls.push(url);
@@ -241,47 +245,30 @@ function flat<const T extends Kinds>(kinds: T): (bytes: Buffer) => Read<T> {
   };
 }
 
-export const readLocal = flat({ local: [1, "truth"] });
+// A field that no call asks for is passed over: `local` but for SetActive, since a crawl is whole on every node.
 export const readActive = flat({ state: [1, "truth"], local: [2, "truth"] });
-export const readDeleteCrawl = flat({ value: [1, "text"], local: [2, "truth"] });
+export const readDeleteCrawl = flat({ value: [1, "text"] });
 export const readPagination = flat({
   start: [1, "number"],
   size: [2, "number"],
   isAll: [3, "truth"],
   crawlID: [4, "text"],
-  local: [5, "truth"],
 });
-export const readQueue = flat({ key: [1, "text"], crawlID: [2, "text"], local: [3, "truth"] });
-export const readQueueDelay = flat({
+export const readQueue = flat({ key: [1, "text"], crawlID: [2, "text"] });
+/** A delay, the end of a block, or a limit. */
+export const readQueueNumber = flat({
   key: [1, "text"],
-  delay: [2, "number"],
+  value: [2, "number"],
   crawlID: [3, "text"],
-  local: [4, "truth"],
 });
-export const readBlockQueue = flat({
-  key: [1, "text"],
-  time: [2, "number"],
-  crawlID: [3, "text"],
-  local: [4, "truth"],
-});
-export const readCrawlLimit = flat({
-  key: [1, "text"],
-  limit: [2, "number"],
-  crawlID: [3, "text"],
-  local: [4, "truth"],
-});
-export const readLogLevel = flat({
-  package: [1, "text"],
-  level: [2, "number"],
-  local: [3, "truth"],
-});
+/** The server has one level, so nothing of the request is used; a malformed one is refused. */
+export const readLogLevel = flat({});
 export const readUrlStatus = flat({ url: [1, "text"], key: [2, "text"], crawlID: [3, "text"] });
 export const readListUrls = flat({
   start: [1, "number"],
   size: [2, "number"],
   key: [3, "text"],
   crawlID: [4, "text"],
-  local: [5, "truth"],
   filter: [6, "text"],
   ignoreCase: [7, "truth"],
 });
@@ -290,7 +277,6 @@ export const readCountUrls = flat({
   crawlID: [2, "text"],
   filter: [3, "text"],
   ignoreCase: [4, "truth"],
-  local: [5, "truth"],
 });
 export const readPurgeUrls = flat({ key: [1, "text"], crawlID: [2, "text"], days: [3, "number"] });
 const readGetFields = flat({
@@ -406,16 +392,8 @@ export function longBytes(value: number): Buffer {
   return take(writer);
 }
 
-export function booleanBytes(state: boolean): Buffer {
-  return longBytes(state ? 1 : 0);
-}
-
-export function queueListBytes(
-  values: readonly string[],
-  { total, start, crawlID }: { total: number; start: number; crawlID: string },
-): Buffer {
+export function queueListBytes(values: readonly string[], start: number, crawlID: string): Buffer {
   for (const value of values) writeString(writer, 1, value, true);
-  writeNumber(writer, 2, total);
   writeNumber(writer, 3, start);
   writeNumber(writer, 4, values.length);
   writeString(writer, 5, crawlID);

@@ -57,7 +57,7 @@ export function createPutRuns(calls: Calls): PutRuns {
     setImmediate(turn);
   };
   const turn = (): void => {
-    const startedAt = calls.monotonic();
+    const startedAt = calls.clock.monotonic();
     let urls = 0;
     while (ready.length > 0 && urls < most) {
       for (const run of runsOf(ready, most)) {
@@ -65,7 +65,7 @@ export function createPutRuns(calls: Calls): PutRuns {
         apply(calls, run);
       }
     }
-    const fitting = (urls * TURN_MS) / Math.max(calls.monotonic() - startedAt, 0.01);
+    const fitting = (urls * TURN_MS) / Math.max(calls.clock.monotonic() - startedAt, 0.01);
     // One long turn, as for a collection of garbage, does not count for much.
     most = Math.max(Math.min((most * 3 + fitting) / 4, TOGETHER_URLS), TOGETHER_URLS_MIN);
     isPlanned = false;
@@ -120,11 +120,11 @@ function addTo({ isKnown, crawlID, urls, parts }: Run, source: PutSource, most: 
 }
 
 function apply(calls: Calls, run: Run): void {
-  const startedAt = calls.monotonic();
+  const startedAt = calls.clock.monotonic();
   const answer = (statuses: Uint8Array): void => {
     countPut(calls, run, statuses);
     for (const { source, messages, start } of run.parts) source.answered(messages, statuses, start);
-    calls.metrics.countRun(calls.monotonic() - startedAt);
+    calls.metrics.countRun(calls.clock.monotonic() - startedAt);
   };
   const statuses = run.crawlID === undefined ? sorted(calls, run) : statusesOf(calls, run);
   if (statuses instanceof Promise) statuses.then(answer);
@@ -150,7 +150,7 @@ function statusesOf(calls: Calls, { urls, isKnown, crawlID = "" }: Run): Soon<Ui
   if (calls.isClosing()) return fail();
   if (crawlID.length > KEY_LENGTH_MAX) return new Uint8Array(urls.length).fill(SKIPPED);
   try {
-    const crawl = calls.crawl(crawlIdOf(crawlID));
+    const crawl = calls.registry.open(crawlIdOf(crawlID));
     const statuses = crawl instanceof Promise ? crawl.then(act) : act(crawl);
     return statuses instanceof Promise ? statuses.catch(fail) : statuses;
   } catch (cause) {

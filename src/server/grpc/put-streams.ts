@@ -24,49 +24,42 @@ import type { Reader } from "./wire.ts";
 
 const URLS_MAX = 1_024;
 const BATCHES_MAX = 16;
-/** URLs of one batch; a message's size bounds it too. */
-const BATCH_URLS_MAX = 100_000;
 
-interface Kind {
+interface PutKind {
   /** Most messages of a stream in one run. */
   readonly messagesMax: number;
   read(reader: Reader): PutMessage;
   readonly acks: AckFrames;
 }
 
-const ONE_BY_ONE: Kind = {
+export const ONE_BY_ONE: PutKind = {
   messagesMax: URLS_MAX,
   read: readUrlItem,
   acks: ackFrames,
 };
 
-const BATCHES: Kind = {
+export const BATCHES: PutKind = {
   messagesMax: BATCHES_MAX,
-  read: (reader) => readBatch(reader, BATCH_URLS_MAX),
+  read: readBatch,
   acks: batchAckFrames,
 };
 
-export function putUrls(calls: Calls, runs: PutRuns, stream: RpcStream): void {
+export function openPut(calls: Calls, runs: PutRuns, stream: RpcStream, kind: PutKind): void {
   calls.metrics.putCalls++;
-  stream.start(new PutStream(runs, stream, ONE_BY_ONE));
-}
-
-export function putDiscovered(calls: Calls, runs: PutRuns, stream: RpcStream): void {
-  calls.metrics.putCalls++;
-  stream.start(new PutStream(runs, stream, BATCHES));
+  stream.start(new PutStream(runs, stream, kind));
 }
 
 class PutStream implements Receiver, PutSource {
   readonly messagesMax: number;
   readonly #runs: PutRuns;
   readonly #stream: RpcStream;
-  readonly #kind: Kind;
+  readonly #kind: PutKind;
   /** It is ready, or in a run, or its answers wait for the client. */
   #isBusy = false;
   #next: PutMessage | undefined;
   #fault: unknown;
 
-  constructor(runs: PutRuns, stream: RpcStream, kind: Kind) {
+  constructor(runs: PutRuns, stream: RpcStream, kind: PutKind) {
     this.messagesMax = kind.messagesMax;
     this.#runs = runs;
     this.#stream = stream;

@@ -94,18 +94,11 @@ export async function listenHttp(options: HttpOptions): Promise<HttpServer> {
           handler,
         );
   server.maxConnections = CONNECTIONS_MAX;
-  const listening = await listenOn(server, { host, port, onFault }).catch((cause) => {
-    throw portFault(cause, host, port);
-  });
+  const listening = await listenOn(server, { option: "httpPort", host, port, onFault });
   return {
     port: listening.port,
     close: () => closeHttp(server, listening, options.feed),
   };
-}
-
-function portFault(cause: Error, host: string, port: number): FrontierError {
-  const message = `httpPort: ${host}:${port} (expected: a free port): ${cause.message}`;
-  return new FrontierError("PORT_IN_USE", message, cause);
 }
 
 async function closeHttp(server: Server, listening: Listening, feed: LiveFeed): Promise<void> {

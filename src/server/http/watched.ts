@@ -123,27 +123,26 @@ export async function act(
   switch (action) {
     case "pause":
       await frontier.pause();
-      return { done: true };
+      break;
     case "resume":
       await frontier.resume();
-      return { done: true };
+      break;
     case "requeue":
       return { count: await frontier.requeue(requeueFilter(body)) };
-    case "block": {
-      const host = frontier.host(textIn(body, "host"));
-      await host.blockUntil(numberIn(body, "untilMs"));
-      return { done: true };
-    }
+    case "block":
+      await frontier.host(textIn(body, "host")).blockUntil(numberIn(body, "untilMs"));
+      break;
     case "delay": {
       const host = frontier.host(textIn(body, "host"));
       const delayMs = numberIn(body, "delayMs");
       if ("set" in host) await host.set({ delayMs });
       else host.delayMs = delayMs;
-      return { done: true };
+      break;
     }
     default:
       throw new ActionError(`action: ${action} (expected: pause, resume, block, delay or requeue)`);
   }
+  return { done: true };
 }
 
 function requeueFilter(body: Record<string, unknown>): { all: true } | { host: string } {

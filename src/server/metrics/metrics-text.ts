@@ -4,6 +4,7 @@
  */
 
 /** A frontier's report in Prometheus' text format, version 0.0.4. */
+import type { Latency } from "../../base/time/latency-histogram.ts";
 import type { Report } from "../../index.ts";
 
 type Kind = "counter" | "gauge" | "summary";
@@ -25,127 +26,102 @@ export interface Family {
   readonly samples: Sample[];
 }
 
-/** Name, kind, help, and the numbers of one report; undefined: the report has none. */
-type Row = readonly [
-  name: string,
-  kind: Kind,
-  help: string,
-  read: (report: Report) => number | undefined | ReadonlyArray<readonly [Labels, number, string?]>,
-];
+/** The numbers of one report; undefined: the report has none. */
+type ReadNumbers = (
+  report: Report,
+) => number | undefined | ReadonlyArray<readonly [Labels, number, string?]>;
+
+type Row = Omit<Family, "samples"> & { readonly read: ReadNumbers };
+
+const rowOf =
+  (kind: Kind) =>
+  (name: string, help: string, read: ReadNumbers): Row => ({ name, kind, help, read });
+const counter = rowOf("counter");
+const gauge = rowOf("gauge");
+const summary = rowOf("summary");
 
 const STATES = ["pending", "waiting", "leased", "done", "failed", "forgotten", "removed"] as const;
 const STATUSES = ["opening", "running", "paused", "draining", "stopping", "stopped"] as const;
 const QUANTILES = { p50: "0.5", p90: "0.9", p99: "0.99" } as const;
 
 const ROWS: readonly Row[] = [
-  ["outrider_pushed_total", "counter", "Requests pushed.", ({ pushed }) => pushed],
-  ["outrider_accepted_total", "counter", "Requests accepted.", ({ accepted }) => accepted],
-  [
-    "outrider_deferred_total",
-    "counter",
-    "Requests admitted for later.",
-    ({ deferred }) => deferred,
-  ],
-  ["outrider_duplicate_total", "counter", "Requests known already.", ({ duplicate }) => duplicate],
-  [
-    ...(["outrider_rejected_total", "counter", "Requests refused, by reason."] as const),
-    ({ rejected }) => Object.entries(rejected).map(([reason, count]) => [{ reason }, count]),
-  ],
-  ["outrider_full_total", "counter", "Requests without room.", ({ full }) => full],
-  ["outrider_retried_total", "counter", "Attempts that go on.", ({ retried }) => retried],
-  ["outrider_expired_total", "counter", "Leases that ran out.", ({ expired }) => expired],
-  [
+  counter("outrider_pushed_total", "Requests pushed.", ({ pushed }) => pushed),
+  counter("outrider_accepted_total", "Requests accepted.", ({ accepted }) => accepted),
+  counter("outrider_deferred_total", "Requests admitted for later.", ({ deferred }) => deferred),
+  counter("outrider_duplicate_total", "Requests known already.", ({ duplicate }) => duplicate),
+  counter("outrider_rejected_total", "Requests refused, by reason.", ({ rejected }) =>
+    Object.entries(rejected).map(([reason, count]) => [{ reason }, count]),
+  ),
+  counter("outrider_full_total", "Requests without room.", ({ full }) => full),
+  counter("outrider_retried_total", "Attempts that go on.", ({ retried }) => retried),
+  counter("outrider_expired_total", "Leases that ran out.", ({ expired }) => expired),
+  counter(
     "outrider_late_results_total",
-    "counter",
     "Results after the deadline.",
     ({ lateResults }) => lateResults,
-  ],
-  [
-    "outrider_dropped_events_total",
-    "counter",
-    "Events dropped.",
-    ({ droppedEvents }) => droppedEvents,
-  ],
-  [
-    ...(["outrider_failures_total", "counter", "Records given up, by reason."] as const),
-    ({ reasons }) => Object.entries(reasons.failed).map(([reason, count]) => [{ reason }, count]),
-  ],
-  [
-    ...(["outrider_records", "gauge", "Records by state."] as const),
-    (report) => STATES.map((state) => [{ state }, report[state]]),
-  ],
-  [
-    ...(["outrider_status", "gauge", "1 for the status it is in."] as const),
-    ({ status }) => STATUSES.map((one) => [{ status: one }, Number(one === status)]),
-  ],
-  ["outrider_hosts", "gauge", "Hosts in memory.", ({ hosts }) => hosts],
-  ["outrider_lanes", "gauge", "Lanes.", ({ lanes }) => lanes],
-  ["outrider_seen", "gauge", "Identities seen.", ({ seen }) => seen],
-  [
-    ...(["outrider_rule_records", "gauge", "Records by rule and state."] as const),
-    ({ rules }) =>
-      Object.entries(rules).flatMap(([rule, counts]) =>
-        (["pending", "leased", "done", "failed"] as const).map(
-          (state) => [{ rule, state }, counts[state]] as const,
-        ),
+  ),
+  counter("outrider_dropped_events_total", "Events dropped.", ({ droppedEvents }) => droppedEvents),
+  counter("outrider_failures_total", "Records given up, by reason.", ({ reasons }) =>
+    Object.entries(reasons.failed).map(([reason, count]) => [{ reason }, count]),
+  ),
+  gauge("outrider_records", "Records by state.", (report) =>
+    STATES.map((state) => [{ state }, report[state]]),
+  ),
+  gauge("outrider_status", "1 for the status it is in.", ({ status }) =>
+    STATUSES.map((one) => [{ status: one }, Number(one === status)]),
+  ),
+  gauge("outrider_hosts", "Hosts in memory.", ({ hosts }) => hosts),
+  gauge("outrider_lanes", "Lanes.", ({ lanes }) => lanes),
+  gauge("outrider_seen", "Identities seen.", ({ seen }) => seen),
+  gauge("outrider_rule_records", "Records by rule and state.", ({ rules }) =>
+    Object.entries(rules).flatMap(([rule, counts]) =>
+      (["pending", "leased", "done", "failed"] as const).map(
+        (state) => [{ rule, state }, counts[state]] as const,
       ),
-  ],
-  [
-    ...(["outrider_rule_served_total", "counter", "Leases by rule."] as const),
-    ({ rules }) => Object.entries(rules).map(([rule, { served }]) => [{ rule }, served]),
-  ],
-  ["outrider_seen_bytes", "gauge", "Bytes of the seen-set.", ({ seenSet }) => seenSet.bytes],
-  ["outrider_seen_load_ratio", "gauge", "Load of the seen-set.", ({ seenSet }) => seenSet.load],
-  [
-    ...(["outrider_seen_false_positive_ratio", "gauge", "Rate of false positives."] as const),
+    ),
+  ),
+  counter("outrider_rule_served_total", "Leases by rule.", ({ rules }) =>
+    Object.entries(rules).map(([rule, { served }]) => [{ rule }, served]),
+  ),
+  gauge("outrider_seen_bytes", "Bytes of the seen-set.", ({ seenSet }) => seenSet.bytes),
+  gauge("outrider_seen_load_ratio", "Load of the seen-set.", ({ seenSet }) => seenSet.load),
+  gauge(
+    "outrider_seen_false_positive_ratio",
+    "Rate of false positives.",
     ({ seenSet }) => seenSet.falsePositiveRate,
-  ],
-  [
+  ),
+  counter(
     "outrider_seen_cold_reads_total",
-    "counter",
     "Reads of the cold tier.",
     ({ seenSet }) => seenSet.coldReads,
-  ],
-  ["outrider_heap_bytes", "gauge", "JavaScript heap.", ({ memory }) => memory.heapBytes],
-  ["outrider_off_heap_bytes", "gauge", "Memory off the heap.", ({ memory }) => memory.offHeapBytes],
-  [
-    "outrider_spilled_bytes",
-    "gauge",
-    "Pending records on disk.",
-    ({ memory }) => memory.spilledBytes,
-  ],
-  [
+  ),
+  gauge("outrider_heap_bytes", "JavaScript heap.", ({ memory }) => memory.heapBytes),
+  gauge("outrider_off_heap_bytes", "Memory off the heap.", ({ memory }) => memory.offHeapBytes),
+  gauge("outrider_spilled_bytes", "Pending records on disk.", ({ memory }) => memory.spilledBytes),
+  gauge(
     "outrider_journal_bytes",
-    "gauge",
     "Journal since the last snapshot.",
     ({ durability }) => durability.journalBytes,
-  ],
-  [
-    ...(["outrider_flushed_timestamp_seconds", "gauge", "When all was durable last."] as const),
-    ({ durability }) => secondsOf(durability.flushedAt),
-  ],
-  [
-    ...([
-      "outrider_snapshot_timestamp_seconds",
-      "gauge",
-      "When a snapshot was written last.",
-    ] as const),
+  ),
+  gauge("outrider_flushed_timestamp_seconds", "When all was durable last.", ({ durability }) =>
+    secondsOf(durability.flushedAt),
+  ),
+  gauge(
+    "outrider_snapshot_timestamp_seconds",
+    "When a snapshot was written last.",
     ({ durability }) => secondsOf(durability.snapshotAt),
-  ],
-  [
+  ),
+  gauge(
     "outrider_start_timestamp_seconds",
-    "gauge",
     "When it was opened.",
     ({ startedAt }) => startedAt / 1_000,
-  ],
-  [
-    ...(["outrider_lease_seconds", "summary", "Time from lease to result."] as const),
-    ({ latency }) => quantilesOf(latency.leases),
-  ],
-  [
-    ...(["outrider_fetch_seconds", "summary", "Time of fetches, as outcomes report it."] as const),
-    ({ latency }) => quantilesOf(latency.fetches),
-  ],
+  ),
+  summary("outrider_lease_seconds", "Time from lease to result.", ({ latency }) =>
+    quantilesOf(latency.leases),
+  ),
+  summary("outrider_fetch_seconds", "Time of fetches, as outcomes report it.", ({ latency }) =>
+    quantilesOf(latency.fetches),
+  ),
 ];
 
 function secondsOf(ms: number | undefined): number | undefined {
@@ -153,13 +129,9 @@ function secondsOf(ms: number | undefined): number | undefined {
 }
 
 /** A histogram as a summary, in seconds. */
-export function quantilesOf(latency: {
-  readonly count: number;
-  readonly mean: number;
-  readonly p50: number;
-  readonly p90: number;
-  readonly p99: number;
-}): Array<readonly [Labels, number, string?]> {
+export function quantilesOf(
+  latency: Pick<Latency, "count" | "mean" | "p50" | "p90" | "p99">,
+): Array<readonly [Labels, number, string?]> {
   const { count, mean } = latency;
   const quantiles = (["p50", "p90", "p99"] as const).map(
     (name) => [{ quantile: QUANTILES[name] }, latency[name] / 1_000] as const,
@@ -171,22 +143,27 @@ export function quantilesOf(latency: {
   ];
 }
 
+export function samplesOf(
+  rows: ReadonlyArray<readonly [Labels, number, string?]>,
+  labels: Labels = {},
+): Sample[] {
+  return rows.map(([own, value, suffix]) => ({
+    labels: { ...labels, ...own },
+    value,
+    ...(suffix === undefined ? {} : { suffix }),
+  }));
+}
+
 /** The families of many reports, each with labels of its own. */
 export function familiesOf(reports: Iterable<readonly [Labels, Report]>): Family[] {
   const list = [...reports];
-  return ROWS.map(([name, kind, help, read]) => ({
-    name,
-    kind,
-    help,
+  return ROWS.map(({ read, ...about }) => ({
+    ...about,
     samples: list.flatMap(([labels, report]) => {
       const found = read(report);
       if (found === undefined) return [];
       const rows = typeof found === "number" ? [[{}, found] as const] : found;
-      return rows.map(([own, value, suffix]) => ({
-        labels: { ...labels, ...own },
-        value,
-        ...(suffix === undefined ? {} : { suffix }),
-      }));
+      return samplesOf(rows, labels);
     }),
   }));
 }

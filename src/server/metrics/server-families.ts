@@ -1,6 +1,6 @@
 /** A server's own counters, under the names of URLFrontier's service, whose dashboards work with them. */
 import type { Latency } from "../../base/time/latency-histogram.ts";
-import { type Family, quantilesOf, type Sample } from "./metrics-text.ts";
+import { type Family, quantilesOf, type Sample, samplesOf } from "./metrics-text.ts";
 import type { ServerMetrics } from "./server-metrics.ts";
 
 export function serverFamilies(metrics: ServerMetrics): Family[] {
@@ -33,10 +33,5 @@ export function serverFamilies(metrics: ServerMetrics): Family[] {
 }
 
 function latency(name: string, help: string, times: Latency): Family {
-  const samples = quantilesOf(times).map(([labels, value, suffix]) => ({
-    labels,
-    value,
-    ...(suffix === undefined ? {} : { suffix }),
-  }));
-  return { name, kind: "summary", help, samples };
+  return { name, kind: "summary", help, samples: samplesOf(quantilesOf(times)) };
 }
