@@ -1,6 +1,7 @@
 /**
  * Flags: a table per command, read with the platform's own parser. Flags that are not in the table are refused by name.
  */
+import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { didYouMean } from "../base/did-you-mean.ts";
 
@@ -10,7 +11,8 @@ export interface Flag {
   readonly short?: string;
   /** Its value in help texts; undefined: none, it is a switch. */
   readonly value?: string;
-  readonly kind?: "whole" | "text" | "list";
+  /** A list takes the words that follow it. */
+  readonly kind?: "list";
   readonly text: string;
 }
 
@@ -19,6 +21,8 @@ export interface Parsed {
   has(name: string): boolean;
   text(name: string): string | undefined;
   whole(name: string): number | undefined;
+  /** Throws UsageError for what is none of these words. */
+  choice<const W extends string>(name: string, words: readonly W[]): W | undefined;
   list(name: string): string[] | undefined;
   /** Each value as it was given: what may hold a comma. */
   all(name: string): string[] | undefined;
@@ -29,6 +33,20 @@ export class UsageError extends Error {
   constructor(message: string) {
     super(message);
     this.name = "UsageError";
+  }
+}
+
+/** A flag that takes a whole number. */
+function isWhole({ value }: Flag): boolean {
+  return value === "<n>" || value === "<ms>";
+}
+
+/** The JSON of a file that a flag names. */
+export function jsonOfFile(flag: string, path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, "utf8"));
+  } catch (cause) {
+    throw new UsageError(`--${flag}: ${path}: ${(cause as Error).message}`);
   }
 }
 
@@ -70,7 +88,7 @@ export function parseFlags(args: readonly string[], flags: readonly Flag[]): Par
 
 /** `--delay -5` is a wrong number, not an unknown flag. */
 function joined(args: readonly string[], flags: readonly Flag[]): string[] {
-  const whole = new Set(flags.filter(({ kind }) => kind === "whole").map(({ name }) => name));
+  const whole = new Set(flags.filter(isWhole).map(({ name }) => name));
   const all: string[] = [];
   for (const arg of args) {
     const before = all.at(-1) ?? "";
@@ -112,6 +130,12 @@ function parsedOf(values: Map<string, string[]>, words: string[]): Parsed {
       if (/^\d+$/.test(text) && Number.isSafeInteger(value)) return value;
       const expected = /^-[\d.]+$/.test(text) ? "0 or more" : "a whole number";
       throw new UsageError(`--${name}: ${text} (expected: ${expected})`);
+    },
+    choice(name, words) {
+      const text = last(name);
+      const word = words.find((each) => each === text);
+      if (text === undefined || word !== undefined) return word;
+      throw new UsageError(`--${name}: ${text} (expected: ${words.join(", ")})`);
     },
     all: (name) => values.get(name),
     list: (name) =>

@@ -20,6 +20,7 @@ import {
   FILTER,
   filterOf,
   openChosen,
+  openCopy,
 } from "./chosen-frontier.ts";
 import { type Flag, type Parsed, UsageError } from "../flags.ts";
 import { EXIT_OK, type Io } from "../io.ts";
@@ -30,22 +31,23 @@ import { linesOfFile } from "./transfer-files.ts";
 
 const LISTED: readonly Flag[] = [
   { name: "csv", text: "as CSV, with a head" },
-  { name: "max", value: "<n>", kind: "whole", text: "at most so many" },
+  { name: "max", value: "<n>", text: "at most so many" },
 ];
 
-export const FAILED_FLAGS: readonly Flag[] = [
-  DIRECTORY,
-  { name: "reason", value: "<text>", text: "with this reason alone, such as 'status 404'" },
+const SHARED: readonly Flag[] = [
   ...LISTED,
   ...FILTER,
   ...COMMON.map((flag) => (flag.name === "json" ? { ...flag, text: "a line of JSON each" } : flag)),
+];
+export const FAILED_FLAGS: readonly Flag[] = [
+  DIRECTORY,
+  { name: "reason", value: "<text>", text: "with this reason alone, such as 'status 404'" },
+  ...SHARED,
 ];
 export const VISITED_FLAGS: readonly Flag[] = [
   DIRECTORY,
   { name: "log", value: "<file.jsonl>", text: "from this log of crawl --log" },
-  ...LISTED,
-  ...FILTER,
-  ...COMMON.map((flag) => (flag.name === "json" ? { ...flag, text: "a line of JSON each" } : flag)),
+  ...SHARED,
 ];
 
 interface Row {
@@ -54,9 +56,7 @@ interface Row {
 }
 
 export async function failedCommand(args: Parsed, io: Io): Promise<number> {
-  await using frontier = await openChosen(await chosenFrontierOf(args, "failed"), {
-    readOnly: true,
-  });
+  await using frontier = await openCopy(args, "failed");
   const wanted = args.text("reason");
   const rows = function* (): Iterable<Row> {
     for (const record of frontier.records({ state: "failed", ...filterOf(args) })) {

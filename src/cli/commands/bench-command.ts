@@ -5,7 +5,7 @@ import { EXIT_OK, type Io } from "../io.ts";
 import { bytes, table, whole } from "../output/number-text.ts";
 
 export const BENCH_FLAGS: readonly Flag[] = [
-  { name: "urls", value: "<n>", kind: "whole", text: "how many (1000000)" },
+  { name: "urls", value: "<n>", text: "how many (1000000)" },
   { name: "json", text: "one JSON object" },
 ];
 

@@ -3,12 +3,12 @@
  *
  *   stored options of the directory ◀─ over them: --preset ◀─ over them: --options <file>
  */
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type Frontier, type FrontierOptions, openFrontier, presets } from "../../index.ts";
 import { storedOptions } from "../../tools.ts";
-import { type Flag, type Parsed, UsageError } from "../flags.ts";
+import { type Flag, jsonOfFile, type Parsed, UsageError } from "../flags.ts";
 
 export const COMMON: readonly Flag[] = [
   { name: "name", value: "<text>", text: "which frontier of the directory (default)" },
@@ -77,13 +77,13 @@ export function openChosen(
   { directory, name, options }: ChosenFrontier,
   over: FrontierOptions = {},
 ): Promise<Frontier> {
-  return openFrontier({
-    ...options,
-    ...(over.readOnly === true ? { records: "state" as const } : {}),
-    ...over,
-    directory,
-    ...(name === undefined ? {} : { name }),
-  });
+  const records = over.readOnly === true ? { records: "state" as const } : {};
+  return openFrontier({ ...options, ...records, ...over, directory, name });
+}
+
+/** A copy of a command's frontier, to be read. */
+export async function openCopy(args: Parsed, command: string): Promise<Frontier> {
+  return openChosen(await chosenFrontierOf(args, command), { readOnly: true });
 }
 
 export function filterOf(args: Parsed): { rule?: string; host?: string } {
@@ -129,15 +129,16 @@ function presetOf(args: Parsed): FrontierOptions {
 
 /** Options from JSON, or from a module's export `options` or its default export. */
 async function optionsOf(path: string): Promise<FrontierOptions> {
-  let given: unknown;
+  const given = /\.[cm]?js$/.test(path) ? await exportedBy(path) : jsonOfFile("options", path);
+  if (typeof given === "object" && given !== null && !Array.isArray(given)) return given;
+  throw new UsageError(`--options: ${path}: expected an object with options of openFrontier()`);
+}
+
+async function exportedBy(path: string): Promise<unknown> {
   try {
-    if (/\.[cm]?js$/.test(path)) {
-      const module = (await import(pathToFileURL(resolve(path)).href)) as Record<string, unknown>;
-      given = module.options ?? module.default;
-    } else given = JSON.parse(readFileSync(path, "utf8"));
+    const module = (await import(pathToFileURL(resolve(path)).href)) as Record<string, unknown>;
+    return module.options ?? module.default;
   } catch (cause) {
     throw new UsageError(`--options: ${path}: ${(cause as Error).message}`);
   }
-  if (typeof given === "object" && given !== null && !Array.isArray(given)) return given;
-  throw new UsageError(`--options: ${path}: expected an object with options of openFrontier()`);
 }

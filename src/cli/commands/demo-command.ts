@@ -7,12 +7,12 @@ import { runCrawl } from "./crawl/run-crawl.ts";
 import { broken, table, together, whole } from "../output/number-text.ts";
 
 export const DEMO_FLAGS: readonly Flag[] = [
-  { name: "hosts", value: "<n>", kind: "whole", text: "virtual hosts (2000)" },
-  { name: "pages", value: "<n>", kind: "whole", text: "pages of all hosts together (10000)" },
-  { name: "seed", value: "<n>", kind: "whole", text: "same seed, same web (1)" },
-  { name: "threads", value: "<n>", kind: "whole", text: "worker threads that visit; 0: none (2)" },
-  { name: "concurrency", value: "<n>", kind: "whole", text: "visits at once (64)" },
-  { name: "delay", value: "<ms>", kind: "whole", text: "least time between visits of a host (2)" },
+  { name: "hosts", value: "<n>", text: "virtual hosts (2000)" },
+  { name: "pages", value: "<n>", text: "pages of all hosts together (10000)" },
+  { name: "seed", value: "<n>", text: "same seed, same web (1)" },
+  { name: "threads", value: "<n>", text: "worker threads that visit; 0: none (2)" },
+  { name: "concurrency", value: "<n>", text: "visits at once (64)" },
+  { name: "delay", value: "<ms>", text: "least time between visits of a host (2)" },
   { name: "no-traps", text: "leave out the host of traps: endless paths, bombs, hanging answers" },
   ...UI_FLAGS,
   { name: "report", value: "<file.html>", text: "write a page with plots at the end" },

@@ -99,6 +99,11 @@ const HELD: Readonly<Record<string, string>> = Object.freeze({
   maxLeases: "as many visits are under way as may be",
 });
 
+/** A row, where there is something to print. */
+function row(name: string, value: string | undefined): [string, string][] {
+  return value === undefined ? [] : [[name, value]];
+}
+
 /** Where it stands, what holds it, and why it failed. */
 function recordRows(
   { state, heldBy, dueAt }: Explanation,
@@ -108,18 +113,9 @@ function recordRows(
   const { failure } = record ?? {};
   return [
     ["state", state ?? "never admitted"],
-    ...(heldBy === undefined ? [] : [["held by", `${HELD[heldBy]}${until}`] as [string, string]]),
-    ...(failure === undefined
-      ? []
-      : [
-          ["failed", `${failedText(failure.reason)}, ${momentText(failure.atMs)}`] as [
-            string,
-            string,
-          ],
-          ...(failure.foundOn === undefined
-            ? []
-            : [["found on", failure.foundOn] as [string, string]]),
-        ]),
+    ...row("held by", heldBy && `${HELD[heldBy]}${until}`),
+    ...row("failed", failure && `${failedText(failure.reason)}, ${momentText(failure.atMs)}`),
+    ...row("found on", failure?.foundOn),
   ];
 }
 
@@ -149,13 +145,10 @@ function ownRows(own: UrlExplanation | undefined): [string, string][] {
   const line = own.robotsLine === undefined ? "" : ` by the line "${own.robotsLine}"`;
   return [
     ["robots.txt", `${ROBOTS[own.robots]}${line}`],
-    ...(own.statements ?? []).map(({ kind, text, line: at }): [string, string] => [
-      kind,
-      `${text} (line ${at} of robots.txt)`,
-    ]),
-    ...(own.leftOutBy === undefined
-      ? []
-      : [["left out", `links to it are not followed: ${own.leftOutBy}`] as [string, string]]),
+    ...(own.statements ?? []).flatMap(({ kind, text, line: at }) =>
+      row(kind, `${text} (line ${at} of robots.txt)`),
+    ),
+    ...row("left out", own.leftOutBy && `links to it are not followed: ${own.leftOutBy}`),
   ];
 }
 
@@ -169,9 +162,10 @@ function budgetRows(
   const host = frontier.host(key);
   const urls = budget.urls === undefined ? "" : ` of ${whole(budget.urls)}`;
   const size = budget.bytes === undefined ? "" : ` of ${bytes(budget.bytes)}`;
-  return [
-    ["budget", `${whole(host.admitted)}${urls} URLs, ${bytes(host.bytes)}${size} of its host`],
-  ];
+  return row(
+    "budget",
+    `${whole(host.admitted)}${urls} URLs, ${bytes(host.bytes)}${size} of its host`,
+  );
 }
 
 /** The reason as text, where the text adds something. */

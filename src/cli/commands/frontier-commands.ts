@@ -14,9 +14,10 @@ import {
   FILTER,
   filterOf,
   openChosen,
+  openCopy,
 } from "./chosen-frontier.ts";
 import type { Flag, Parsed } from "../flags.ts";
-import { REDIS, redisFrontierOf, redisPeek, redisRequeue, redisStats } from "./redis-frontier.ts";
+import { REDIS, redisFrontierOf } from "./redis-frontier.ts";
 import { EXIT_FAULT, EXIT_OK, type Io } from "../io.ts";
 import { counted, momentText, whole } from "../output/number-text.ts";
 import { lineText } from "../output/terminal-text.ts";
@@ -27,7 +28,7 @@ export const STATS_FLAGS: readonly Flag[] = [DIRECTORY, REDIS, ...COMMON];
 export const PEEK_FLAGS: readonly Flag[] = [
   DIRECTORY,
   REDIS,
-  { name: "max", value: "<n>", kind: "whole", text: "how many (20)" },
+  { name: "max", value: "<n>", text: "how many (20)" },
   ...COMMON,
 ];
 export const REQUEUE_FLAGS: readonly Flag[] = [
@@ -40,15 +41,21 @@ export const REQUEUE_FLAGS: readonly Flag[] = [
 
 export async function statsCommand(args: Parsed, io: Io): Promise<number> {
   const shared = await redisFrontierOf(args, "stats");
-  if (shared !== undefined) return redisStats(shared, args.has("json"), io);
+  const rates = { pushed: 0, leased: 0, done: 0 };
+  if (shared !== undefined) {
+    await using open = shared;
+    return printReport(args, io, Object.assign(await open.report(), { rates }));
+  }
   const chosen = await chosenFrontierOf(args, "stats");
   await using frontier = await openChosen(chosen, { readOnly: true });
   // The copy is running. Only the owner can report the rates of the directory's own frontier.
   const { owner } = chosen;
   const status = owner === undefined ? "stopped" : "running";
-  const rates = { pushed: 0, leased: 0, done: 0 };
-  const report = Object.assign(frontier.report(), { status, owner, rates });
   const whose = owner === undefined ? "" : `open in    process ${owner}\n`;
+  return printReport(args, io, Object.assign(frontier.report(), { status, owner, rates }), whose);
+}
+
+function printReport(args: Parsed, io: Io, report: object, whose = ""): number {
   const text = `${String(report).trimEnd()}\n${whose}`;
   io.out(args.has("json") ? `${JSON.stringify(report)}\n` : text);
   return EXIT_OK;
@@ -57,13 +64,13 @@ export async function statsCommand(args: Parsed, io: Io): Promise<number> {
 export async function peekCommand(args: Parsed, io: Io): Promise<number> {
   const max = args.whole("max") ?? 20;
   const shared = await redisFrontierOf(args, "peek");
-  if (shared !== undefined) return redisPeek(shared, { max, json: args.has("json") }, io);
-  await using frontier = await openChosen(await chosenFrontierOf(args, "peek"), { readOnly: true });
-  const next = frontier.peek(max);
-  const { pending } = frontier.report();
-  const why = whyFewer(frontier, next.length, max);
+  const copy = shared === undefined ? await openCopy(args, "peek") : undefined;
+  await using frontier = shared ?? (copy as Frontier);
+  const next = await frontier.peek(max);
+  const { pending } = await frontier.report();
+  const why = copy === undefined ? undefined : whyFewer(copy, next.length, max);
   if (args.has("json")) {
-    io.out(`${JSON.stringify({ next, pending, ...(why === undefined ? {} : { why }) })}\n`);
+    io.out(`${JSON.stringify({ next, pending, why })}\n`);
     return EXIT_OK;
   }
   for (const { priority, depth, url } of next) io.out(`${priority}\t${depth}\t${lineText(url)}\n`);
@@ -85,11 +92,11 @@ function whyFewer(frontier: Frontier, shown: number, max: number): string | unde
 }
 
 export async function requeueCommand(args: Parsed, io: Io): Promise<number> {
-  const shared = await redisFrontierOf(args, "requeue");
-  if (shared !== undefined) return redisRequeue(shared, args, io);
-  await using frontier = await openChosen(await chosenFrontierOf(args, "requeue"));
+  await using frontier =
+    (await redisFrontierOf(args, "requeue")) ??
+    (await openChosen(await chosenFrontierOf(args, "requeue")));
   const reason = args.text("reason");
-  const requeued = frontier.requeue({
+  const requeued = await frontier.requeue({
     ...{ state: "failed", ...filterOf(args) },
     ...(reason === undefined ? {} : { reason }),
   });
@@ -104,10 +111,7 @@ export async function verifyCommand(args: Parsed, io: Io): Promise<number> {
   const onFile = (file: FileCheck): void => {
     if (!args.has("json")) io.out(`${lineOf(file)}\n`);
   };
-  const check = await verifyDirectory(directory, {
-    ...(name === undefined ? {} : { name }),
-    ...{ options, onFile },
-  });
+  const check = await verifyDirectory(directory, { name, options, onFile });
   const { isWhole, records, damage, owner } = check;
   if (args.has("json")) io.out(`${JSON.stringify(check)}\n`);
   else {

@@ -1,11 +1,6 @@
 /** The frontier on a Redis server that a command names with --redis, in place of a directory: it must be there. */
-import type { Report } from "../../index.ts";
 import type { RedisFrontier } from "../../redis.ts";
 import { type Flag, type Parsed, UsageError } from "../flags.ts";
-import { EXIT_OK, type Io } from "../io.ts";
-import { whole } from "../output/number-text.ts";
-import { lineText } from "../output/terminal-text.ts";
-import { filterOf } from "./chosen-frontier.ts";
 
 export const REDIS: Flag = {
   name: "redis",
@@ -37,38 +32,3 @@ export async function redisFrontierOf(
 
 /** Somebody waits at a terminal. */
 const GIVE_UP_MS = 5_000;
-
-export async function redisStats(frontier: RedisFrontier, json: boolean, io: Io): Promise<number> {
-  await using open = frontier;
-  const rates = { pushed: 0, leased: 0, done: 0 };
-  const report: Report = Object.assign(await open.report(), { rates });
-  io.out(json ? `${JSON.stringify(report)}\n` : `${String(report).trimEnd()}\n`);
-  return EXIT_OK;
-}
-
-export async function redisPeek(
-  frontier: RedisFrontier,
-  { max, json }: { max: number; json: boolean },
-  io: Io,
-): Promise<number> {
-  await using open = frontier;
-  const next = await open.peek(max);
-  const { pending } = await open.report();
-  if (json) io.out(`${JSON.stringify({ next, pending })}\n`);
-  else {
-    for (const { priority, depth, url } of next)
-      io.out(`${priority}\t${depth}\t${lineText(url)}\n`);
-  }
-  return EXIT_OK;
-}
-
-export async function redisRequeue(frontier: RedisFrontier, args: Parsed, io: Io): Promise<number> {
-  await using open = frontier;
-  const reason = args.text("reason");
-  const requeued = await open.requeue({
-    ...{ state: "failed", ...filterOf(args) },
-    ...(reason === undefined ? {} : { reason }),
-  });
-  io.out(args.has("json") ? `${JSON.stringify({ requeued })}\n` : `${whole(requeued)} requeued\n`);
-  return EXIT_OK;
-}

@@ -16,19 +16,14 @@ export const SERVE_FLAGS: readonly Flag[] = [
     text: "keep crawls on this Redis server; those of one --name are one service",
   },
   { name: "name", value: "<text>", text: "with --redis: name of the service (server)" },
-  {
-    name: "partitions",
-    value: "<n>",
-    kind: "whole",
-    text: "with --redis: parts of a crawl that is made (16)",
-  },
+  { name: "partitions", value: "<n>", text: "with --redis: parts of a crawl that is made (16)" },
   {
     name: "host",
     value: "<address>",
     text: "listen here (127.0.0.1); others need a token or --tls-ca",
   },
-  { name: "port", value: "<n>", kind: "whole", text: "port of the protocol; 0: any (7071)" },
-  { name: "http", value: "<n>", kind: "whole", text: "port of metrics and page; 0: any (7070)" },
+  { name: "port", value: "<n>", text: "port of the protocol; 0: any (7071)" },
+  { name: "http", value: "<n>", text: "port of metrics and page; 0: any (7070)" },
   { name: "no-http", text: "no metrics, health and page" },
   { name: "token", value: "<text>", text: "what clients have to send; also OUTRIDER_TOKEN" },
   { name: "tls-cert", value: "<file>", text: "certificate as PEM: encrypts both ports" },
@@ -38,7 +33,7 @@ export const SERVE_FLAGS: readonly Flag[] = [
     value: "<file>",
     text: "who signs clients, as PEM: each needs a certificate then",
   },
-  { name: "max-crawls", value: "<n>", kind: "whole", text: "most crawls at the same time (100)" },
+  { name: "max-crawls", value: "<n>", text: "most crawls at the same time (100)" },
   { name: "json", text: "print ports and token as one JSON object" },
 ];
 

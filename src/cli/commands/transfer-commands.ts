@@ -1,11 +1,9 @@
 /** Commands that carry a frontier out of a directory and into one. */
 import { existsSync } from "node:fs";
-import type { RecordState } from "../../index.ts";
 import {
   exportFrontier,
   type ExportOptions,
   importFrontier,
-  type ImportOptions,
   type ImportResult,
 } from "../../tools.ts";
 import { chosenFrontierOf, COMMON, DIRECTORY, FILTER, filterOf } from "./chosen-frontier.ts";
@@ -22,15 +20,12 @@ import {
   webmagicCursor,
 } from "./transfer-files.ts";
 
-const STATES: readonly RecordState[] = ["pending", "waiting", "failed"];
-const FORMATS = ["lines", "urls"];
-
 export const IMPORT_FLAGS: readonly Flag[] = [
   REDIS,
   {
     name: "partitions",
     value: "<n>",
-    kind: "whole",
+
     text: "with --redis: parts of a frontier that is made (16, or the export's)",
   },
   ...COMMON,
@@ -56,20 +51,15 @@ export const EXPORT_FLAGS: readonly Flag[] = [
 
 /** All of a frontier as lines that `import` makes an equal one of; with a filter, or as URLs, its records alone. */
 export async function exportCommand(args: Parsed, io: Io): Promise<number> {
-  const state = args.text("state");
-  if (state !== undefined && !STATES.includes(state as RecordState)) {
-    throw new UsageError(`--state: ${state} (expected: ${STATES.join(", ")})`);
-  }
-  const format = args.text("format") ?? (isUrlList(args.text("out")) ? "urls" : "lines");
-  if (!FORMATS.includes(format)) {
-    throw new UsageError(`--format: ${format} (expected: ${FORMATS.join(", ")})`);
-  }
+  const state = args.choice("state", ["pending", "waiting", "failed"]);
+  const byName = isUrlList(args.text("out")) ? "urls" : "lines";
+  const format = args.choice("format", ["lines", "urls"]) ?? byName;
   const only = {
-    ...(state === undefined ? {} : { state: state as RecordState }),
+    ...(state === undefined ? {} : { state }),
     ...filterOf(args),
   };
   const isPart = format === "urls" || Object.keys(only).length > 0;
-  const progress = progressOf(io, "lines");
+  const progress = progressOf(io);
   const linesFrom = await exporterOf(args);
   const output = outputOf(args.text("out"), io);
   const lines = linesFrom({ onProgress: progress.tell, ...(isPart ? { only } : {}) });
@@ -107,8 +97,7 @@ async function exporterOf(
   }
   if (args.has("drain")) throw new UsageError("--drain: only with --redis");
   const { directory, name, options } = await chosenFrontierOf(args, "export");
-  return (how) =>
-    exportFrontier(directory, { ...(name === undefined ? {} : { name }), options, ...how });
+  return (how) => exportFrontier(directory, { name, options, ...how });
 }
 
 /** Lines to their output; how many records there were. */
@@ -136,7 +125,7 @@ export async function importCommand(args: Parsed, io: Io): Promise<number> {
   if (!isShared && args.has("partitions")) throw new UsageError("--partitions: only with --redis");
   if (file === undefined) throw new UsageError("import: no file");
   if (file !== STANDARD && !existsSync(file)) throw new UsageError(`import: ${file}: no such file`);
-  const progress = progressOf(io, "lines");
+  const progress = progressOf(io);
   const take = isShared ? importIntoRedis : importIntoDirectory;
   const result = await take(args, file, progress.tell);
   progress.end();
@@ -154,16 +143,17 @@ async function importIntoDirectory(args: Parsed, file: string, tell: Tell): Prom
     throw new UsageError(`import: ${chosen.directory}: no keyOf (expected: ${expected})`);
   }
   const { directory, name, options } = chosen;
-  const given: ImportOptions = {
-    ...(name === undefined ? {} : { name }),
-    ...{ options, onProgress: tell },
-  };
   // The lines before the cursor were visited: seen from now on, and not pending. The others are pushed.
   const visited = webmagicCursor(file) ?? 0;
   if (chosen.exists && visited > 0) {
     throw new UsageError(`import: ${directory}: not empty (expected: a directory of its own)`);
   }
-  return await importFrontier(directory, linesOfFile(file), { ...given, visited });
+  return await importFrontier(directory, linesOfFile(file), {
+    name,
+    options,
+    onProgress: tell,
+    visited,
+  });
 }
 
 async function importIntoRedis(args: Parsed, file: string, tell: Tell): Promise<ImportResult> {
@@ -206,13 +196,13 @@ interface Progress {
 }
 
 /** One line on a terminal, redrawn; nothing off it. */
-function progressOf(io: Io, what: string): Progress {
+function progressOf(io: Io): Progress {
   if (!io.isTerminal) return { tell: () => {}, end: () => {} };
   let isDrawn = false;
   return {
     tell(count) {
       isDrawn = true;
-      io.draw([{ command: "lineStart" }, `${whole(count)} ${what}`]);
+      io.draw([{ command: "lineStart" }, `${whole(count)} lines`]);
     },
     end() {
       if (isDrawn) io.draw([{ command: "lineStart" }, { command: "clearLine" }]);

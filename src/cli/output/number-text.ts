@@ -7,27 +7,22 @@ export function whole(value: number): string {
 
 /** As short as an axis needs it: 950, 1.2k, 34k, 5M. */
 export function short(value: number): string {
-  const units = ["", "k", "M", "G", "T"];
-  let at = 0;
-  let left = value;
-  while (Math.abs(left) >= 1000 && at < units.length - 1) {
-    left /= 1000;
-    at++;
-  }
+  const [left, unit] = scaled(value, 1000, ["", "k", "M", "G", "T"]);
   const digits = left < 10 && left % 1 !== 0 ? 1 : 0;
-  return `${Number(left.toFixed(digits))}${units[at]}`;
+  return `${Number(left.toFixed(digits))}${unit}`;
 }
 
 export function bytes(value: number): string {
-  if (value < 1024) return `${Math.round(value)} B`;
-  const units = ["KiB", "MiB", "GiB", "TiB"];
-  let at = -1;
+  const [left, unit] = scaled(value, 1024, ["B", "KiB", "MiB", "GiB", "TiB"]);
+  return `${left < 10 && unit !== "B" ? left.toFixed(1) : Math.round(left)} ${unit}`;
+}
+
+/** A number in the largest unit of which there is one. */
+function scaled(value: number, step: number, units: readonly string[]): [number, string] {
+  let at = 0;
   let left = value;
-  do {
-    left /= 1024;
-    at++;
-  } while (left >= 1024 && at < units.length - 1);
-  return `${left < 10 ? left.toFixed(1) : Math.round(left)} ${units[at]}`;
+  for (; Math.abs(left) >= step && at < units.length - 1; at++) left /= step;
+  return [left, units[at] as string];
 }
 
 export function duration(ms: number): string {
@@ -51,6 +46,10 @@ export function durationWords(ms: number): string {
   const minutes = Math.floor(seconds / 60);
   if (minutes < 60) return `${minutes} min ${seconds % 60} s`;
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+export function sum(values: readonly number[]): number {
+  return values.reduce((total, each) => total + each, 0);
 }
 
 export function share(part: number, all: number): string {

@@ -10,7 +10,7 @@
 import type { CrawlSample, CrawlSummary } from "../../crawl.ts";
 import { bars, columns, type Curve, curve, escapeHtml, stack } from "./svg-plot.ts";
 import { REPORT_STYLE } from "./report-style.ts";
-import { bytes, durationWords, share, short, whole } from "./number-text.ts";
+import { bytes, durationWords, share, short, sum, whole } from "./number-text.ts";
 import { VERSION } from "../version.ts";
 import { failedText, outcomeText, refusedText, sickHostText, statusText } from "./outcome-text.ts";
 
@@ -171,42 +171,34 @@ function hostCards({ hostPages, busiest }: CrawlSummary): string[] {
 /** Single URLs by name, where there are some: what failed and why, and what took long; and the answers at each depth. */
 function urlsOf(summary: CrawlSummary): string {
   const { failing, failures, slowest, slowestHosts, sickest, hosts } = summary;
-  const failed = Object.values(failures).reduce((sum, count) => sum + count, 0);
+  const failed = sum(Object.values(failures));
   const more =
     failed > failing.length ? `, the last ${whole(failing.length)} of ${whole(failed)}` : "";
   const tables = [
-    failing.length === 0
-      ? ""
-      : tableOf(
-          `URLs that failed${more}`,
-          failing.map(({ url, reason, foundOn }): Row => {
-            const why = escapeHtml(failedText(reason));
-            return foundOn === undefined ? [url, why] : [url, why, `found on ${foundOn}`];
-          }),
-        ),
-    slowest.length === 0
-      ? ""
-      : tableOf(
-          "Slowest pages, to the first byte",
-          slowest.map(({ url, latencyMs }): Row => [url, milliseconds(latencyMs)]),
-        ),
-    hosts < 2 || slowestHosts.length === 0
-      ? ""
-      : tableOf(
-          "Slowest hosts, in the mean",
-          slowestHosts.map(({ host, latencyMs }): Row => [host, milliseconds(latencyMs)]),
-        ),
-    sickest.length === 0
-      ? ""
-      : tableOf(
-          "Hosts that answered badly, by score of 100",
-          sickest.map((each): Row => [sickHostText(each), whole(each.score)]),
-        ),
+    tableOf(
+      `URLs that failed${more}`,
+      failing.map(({ url, reason, foundOn }): Row => {
+        const why = escapeHtml(failedText(reason));
+        return foundOn === undefined ? [url, why] : [url, why, `found on ${foundOn}`];
+      }),
+    ),
+    tableOf(
+      "Slowest pages, to the first byte",
+      slowest.map(({ url, latencyMs }): Row => [url, milliseconds(latencyMs)]),
+    ),
+    tableOf(
+      "Slowest hosts, in the mean",
+      hosts < 2
+        ? []
+        : slowestHosts.map(({ host, latencyMs }): Row => [host, milliseconds(latencyMs)]),
+    ),
+    tableOf(
+      "Hosts that answered badly, by score of 100",
+      sickest.map((each): Row => [sickHostText(each), whole(each.score)]),
+    ),
     statusTable(summary),
-  ].filter((each) => each !== "");
-  return tables.length === 0
-    ? ""
-    : `<section class="card wide tables">${tables.join("")}</section>`;
+  ].join("");
+  return tables && `<section class="card wide tables">${tables}</section>`;
 }
 
 const DEPTHS_SHOWN = 8;
@@ -214,7 +206,6 @@ const DEPTHS_SHOWN = 8;
 /** Rows of statuses, a number for each depth. */
 function statusTable({ statusDepths }: CrawlSummary): string {
   const rows = Object.entries(statusDepths);
-  if (rows.length === 0) return "";
   return tableOf(
     "Answers by depth: seeds, one link away, two …",
     rows.map(([status, counts]): Row => {
@@ -227,16 +218,8 @@ function statusTable({ statusDepths }: CrawlSummary): string {
   );
 }
 
-function admittedOf({ depths }: CrawlSummary): number {
-  return depths.reduce((sum, each) => sum + each, 0);
-}
-
-function refusedOf({ rejected }: CrawlSummary): number {
-  return Object.values(rejected).reduce((sum, each) => sum + each, 0);
-}
-
 function linksNote(summary: CrawlSummary): string {
-  const admitted = admittedOf(summary);
+  const admitted = sum(summary.depths);
   const part = share(summary.duplicate, admitted + summary.duplicate);
   return `${part} of the links in scope led to a page that was known already`;
 }
@@ -244,9 +227,13 @@ function linksNote(summary: CrawlSummary): string {
 function linksOf(summary: CrawlSummary): string {
   const why = outcomeText(summary.rejected, refusedText);
   const parts = [
-    { name: "new", value: admittedOf(summary), note: "admitted to be visited" },
+    { name: "new", value: sum(summary.depths), note: "admitted to be visited" },
     { name: "duplicate", value: summary.duplicate, note: "known already" },
-    { name: "refused", value: refusedOf(summary), note: why.map(([words]) => words).join(", ") },
+    {
+      name: "refused",
+      value: sum(Object.values(summary.rejected)),
+      note: why.map(([words]) => words).join(", "),
+    },
     { name: "left", value: summary.trapped, note: "shaped like a trap" },
   ];
   return stack(parts, whole);
@@ -265,9 +252,9 @@ function tablesOf(summary: CrawlSummary): string {
     ["tried again", whole(summary.retried)],
     ["items", whole(summary.items)],
   ];
-  const failures = outcomeText(summary.failures, failedText).map(([words, count]): Row => {
-    return [words, whole(count)];
-  });
+  const failures = outcomeText(summary.failures, failedText).map(
+    ([words, count]): Row => [words, whole(count)],
+  );
   const rejected = outcomeText(summary.rejected, refusedText).map(([words, count]): Row => {
     return [`link ${words}`, whole(count)];
   });
@@ -290,6 +277,7 @@ function tablesOf(summary: CrawlSummary): string {
 }
 
 function tableOf(name: string, rows: readonly Row[]): string {
+  if (rows.length === 0) return "";
   const lines = rows.map(([label, value, under]) => {
     const more = under === undefined ? "" : `<br><small>${escapeHtml(under)}</small>`;
     return `<tr><td>${escapeHtml(label)}${more}</td><td>${value}</td>`;

@@ -1,6 +1,15 @@
 /** The final report of a crawl as text. Rows without a value are left out. */
 import type { CrawlSummary } from "../../crawl.ts";
-import { bytes, counted, durationWords, share, table, together, whole } from "./number-text.ts";
+import {
+  bytes,
+  counted,
+  durationWords,
+  share,
+  sum,
+  table,
+  together,
+  whole,
+} from "./number-text.ts";
 import { failedText, outcomeText, refusedText, statusText } from "./outcome-text.ts";
 
 /** `columns`: width of the terminal; undefined: lines are not broken. */
@@ -89,8 +98,4 @@ function counts(list: ReadonlyArray<readonly [string, number]>, of: string): str
 
 function times([words, count]: readonly [string, number]): string {
   return together(`${words} × ${whole(count)}`);
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, each) => total + each, 0);
 }

@@ -35,8 +35,8 @@ export async function crawlCommand(
   // What stands behind goes first: the last of a flag counts.
   const all = config === undefined ? line : [...lineOfConfig(config), ...line];
   const args = config === undefined ? given : parseFlags(all, CRAWL_FLAGS);
-  const failOn = failOnOf(args);
-  const logFormat = logFormatOf(args);
+  const failOn = args.choice("fail-on", ["errors", "failed"]);
+  const logFormat = args.choice("log-format", ["json", "text"]);
   const file = args.text("seeds");
   if (file !== undefined && file !== "-" && !existsSync(file)) {
     throw new UsageError(`--seeds: ${file}: no such file`);
@@ -135,18 +135,6 @@ function checkPlace(flag: string, given: string, folder: string): void {
   } catch {
     throw told("is not writable");
   }
-}
-
-function failOnOf(args: Parsed): "errors" | "failed" | undefined {
-  const text = args.text("fail-on");
-  if (text === undefined || text === "errors" || text === "failed") return text;
-  throw new UsageError(`--fail-on: ${text} (expected: errors, failed)`);
-}
-
-function logFormatOf(args: Parsed): "json" | "text" {
-  const text = args.text("log-format") ?? "text";
-  if (text === "json" || text === "text") return text;
-  throw new UsageError(`--log-format: ${text} (expected: json, text)`);
 }
 
 const TITLE_SEEDS = 5;

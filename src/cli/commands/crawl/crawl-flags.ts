@@ -1,7 +1,6 @@
 /** The flags of `outrider crawl`, and the options of crawl() that they stand for. */
-import { readFileSync } from "node:fs";
 import type { CrawlOptions } from "../../../crawl.ts";
-import { type Flag, type Parsed, UsageError } from "../../flags.ts";
+import { type Flag, jsonOfFile, type Parsed, UsageError } from "../../flags.ts";
 import { UI_FLAGS } from "./crawl-page.ts";
 import { readRules } from "./rules-file.ts";
 
@@ -19,7 +18,7 @@ const SHARED_FLAGS: readonly Flag[] = [
   {
     name: "partitions",
     value: "<n>",
-    kind: "whole",
+
     text: "with --redis: parts of a frontier that is made (16)",
   },
   {
@@ -38,36 +37,22 @@ export const CRAWL_FLAGS: readonly Flag[] = [
   },
   { name: "dir", value: "<path>", text: "keep the frontier there; the same command goes on later" },
   ...SHARED_FLAGS,
-  { name: "threads", value: "<n>", kind: "whole", text: "worker threads that visit (0: this one)" },
-  { name: "concurrency", value: "<n>", kind: "whole", text: "visits at once (32)" },
-  {
-    name: "ramp",
-    value: "<ms>",
-    kind: "whole",
-    text: "slow start: from one visit to all of them over so long",
-  },
-  { name: "depth", value: "<n>", kind: "whole", text: "follow links no further than this (100)" },
-  {
-    name: "traversal",
-    value: "<breadth-first|depth-first>",
-    text: "the way through a site",
-  },
-  { name: "max-pages", value: "<n>", kind: "whole", text: "end after so many pages" },
+  { name: "threads", value: "<n>", text: "worker threads that visit (0: this one)" },
+  { name: "concurrency", value: "<n>", text: "visits at once (32)" },
+  { name: "ramp", value: "<ms>", text: "slow start: from one visit to all of them over so long" },
+  { name: "depth", value: "<n>", text: "follow links no further than this (100)" },
+  { name: "traversal", value: "<breadth-first|depth-first>", text: "the way through a site" },
+  { name: "max-pages", value: "<n>", text: "end after so many pages" },
   { name: "max-time", value: "<time>", text: "end after so long: 90s, 15m, 2h, or milliseconds" },
-  {
-    name: "delay",
-    value: "<ms>",
-    kind: "whole",
-    text: "least time between visits of a host (1000)",
-  },
-  { name: "per-host", value: "<n>", kind: "whole", text: "visits of one host at once (1)" },
-  { name: "max-host-urls", value: "<n>", kind: "whole", text: "most URLs of one host (100000)" },
-  { name: "max-host-bytes", value: "<n>", kind: "whole", text: "most bytes of one host" },
-  { name: "max-bytes", value: "<n>", kind: "whole", text: "most bytes of a page (10485760)" },
+  { name: "delay", value: "<ms>", text: "least time between visits of a host (1000)" },
+  { name: "per-host", value: "<n>", text: "visits of one host at once (1)" },
+  { name: "max-host-urls", value: "<n>", text: "most URLs of one host (100000)" },
+  { name: "max-host-bytes", value: "<n>", text: "most bytes of one host" },
+  { name: "max-bytes", value: "<n>", text: "most bytes of a page (10485760)" },
   {
     name: "timeout",
     value: "<ms>",
-    kind: "whole",
+
     text: "most time for a page, from connecting to its last byte (60000)",
   },
   { name: "rules", value: "<file>", text: "rules as JSON; watched, a change takes effect at once" },
@@ -78,10 +63,7 @@ export const CRAWL_FLAGS: readonly Flag[] = [
     text: "stay in these domains, or below these URLs; any: the whole web",
   },
   { name: "same-host", text: "stay on the hosts of the URLs" },
-  {
-    name: "same-domain",
-    text: "stay in the registrable domains of the URLs (the default)",
-  },
+  { name: "same-domain", text: "stay in the registrable domains of the URLs (the default)" },
   { name: "path-prefix", text: "stay in the folders of the URLs" },
   {
     name: "include",
@@ -100,7 +82,7 @@ export const CRAWL_FLAGS: readonly Flag[] = [
     value: "<path=n>",
     text: "most URLs of a host below a path; may be repeated",
   },
-  { name: "max-query-urls", value: "<n>", kind: "whole", text: "most URLs of a path by query" },
+  { name: "max-query-urls", value: "<n>", text: "most URLs of a path by query" },
   { name: "allow-private", text: "permit loopback and private addresses" },
   { name: "pause-sick-hosts", text: "let hosts wait that fail, are slow or answer nothing" },
   { name: "no-robots", text: "do not ask for robots.txt" },
@@ -131,11 +113,7 @@ export const CRAWL_FLAGS: readonly Flag[] = [
     kind: "list",
     text: "ES modules that export process(item, source)",
   },
-  {
-    name: "policy",
-    value: "<file>",
-    text: "ES module that exports decide(policy, page)",
-  },
+  { name: "policy", value: "<file>", text: "ES module that exports decide(policy, page)" },
   ...UI_FLAGS,
   { name: "report", value: "<file.html>", text: "write a page with plots at the end" },
   {
@@ -154,7 +132,14 @@ export const CRAWL_FLAGS: readonly Flag[] = [
 /** Options from the flags. Throws UsageError for a flag that has no valid option. */
 export function crawlOptionsOf(args: Parsed, seeds: string[]): CrawlOptions {
   const rulesPath = args.text("rules");
-  const given: Record<string, unknown> = {
+  const traversal = args.choice("traversal", ["breadth-first", "depth-first"]);
+  return {
+    seeds,
+    allowPrivate: args.has("allow-private"),
+    cookies: args.has("cookies"),
+    pauseSickHosts: args.has("pause-sick-hosts"),
+    robots: !args.has("no-robots"),
+    sitemaps: !args.has("no-sitemaps"),
     directory: args.text("dir"),
     threads: args.whole("threads"),
     concurrency: args.whole("concurrency"),
@@ -167,7 +152,7 @@ export function crawlOptionsOf(args: Parsed, seeds: string[]): CrawlOptions {
     maxHostBytes: args.whole("max-host-bytes"),
     maxPathUrls: pathUrlsOf(args.all("max-path-urls")),
     maxQueryUrls: args.whole("max-query-urls"),
-    traps: args.has("traps") ? true : undefined,
+    traps: args.has("traps"),
     maxBytes: args.whole("max-bytes"),
     timeouts: timeoutsOf(args.whole("timeout")),
     rules: rulesPath === undefined ? undefined : readRules(rulesPath).rules,
@@ -176,12 +161,12 @@ export function crawlOptionsOf(args: Parsed, seeds: string[]): CrawlOptions {
     exclude: args.all("exclude"),
     maxTimeMs: timeOf(args, "max-time"),
     open: openerOf(args, seeds),
-    sitemapOnly: args.has("sitemap-only") ? true : undefined,
+    sitemapOnly: args.has("sitemap-only"),
     headers: headersOf(args.all("header")),
     auth: authOf(args.text("auth")),
     log: args.text("log"),
     saveBodies: args.text("save-bodies"),
-    defaults: traversalOf(args.text("traversal")),
+    defaults: traversal && { traversal },
     userAgent: args.text("user-agent"),
     contact: args.text("contact"),
     identity: args.text("identity"),
@@ -190,17 +175,6 @@ export function crawlOptionsOf(args: Parsed, seeds: string[]): CrawlOptions {
     analyzers: args.list("analyzer"),
     pipelines: args.list("pipeline"),
     policy: args.text("policy"),
-  };
-  return {
-    seeds,
-    allowPrivate: args.has("allow-private"),
-    cookies: args.has("cookies"),
-    pauseSickHosts: args.has("pause-sick-hosts"),
-    robots: !args.has("no-robots"),
-    sitemaps: !args.has("no-sitemaps"),
-    ...(Object.fromEntries(
-      Object.entries(given).filter(([, value]) => value !== undefined),
-    ) as CrawlOptions),
   };
 }
 
@@ -218,11 +192,8 @@ function pathUrlsOf(given: readonly string[] | undefined): CrawlOptions["maxPath
 function outputOf(args: Parsed): Pick<CrawlOptions, "items" | "warc" | "types"> {
   const output = args.text("output");
   const items = args.text("items");
-  if (output?.endsWith(".warc.gz") !== true) {
-    const path = output ?? items;
-    return path === undefined ? {} : { items: path };
-  }
-  return { warc: output, types: "any", ...(items === undefined ? {} : { items }) };
+  const isArchive = output?.endsWith(".warc.gz") === true;
+  return isArchive ? { warc: output, types: "any", items } : { items: output ?? items };
 }
 
 export const SCOPE_FLAGS = ["same-host", "same-domain", "path-prefix"] as const;
@@ -280,12 +251,6 @@ function openerOf(args: Parsed, seeds: readonly string[]): CrawlOptions["open"] 
   };
 }
 
-function traversalOf(traversal: string | undefined): CrawlOptions["defaults"] {
-  if (traversal === undefined) return undefined;
-  if (traversal === "breadth-first" || traversal === "depth-first") return { traversal };
-  throw new UsageError(`--traversal: ${traversal} (expected: breadth-first, depth-first)`);
-}
-
 function headersOf(lines: string[] | undefined): Record<string, string> | undefined {
   if (lines === undefined) return undefined;
   return Object.fromEntries(
@@ -325,12 +290,7 @@ function timeoutsOf(totalMs: number | undefined): CrawlOptions["timeouts"] {
  * flags; `true` is a switch, a list is a flag more than once, and `urls` are the words of the line.
  */
 export function lineOfConfig(path: string): string[] {
-  let given: unknown;
-  try {
-    given = JSON.parse(readFileSync(path, "utf8"));
-  } catch (cause) {
-    throw new UsageError(`--config: ${path}: ${(cause as Error).message}`);
-  }
+  const given = jsonOfFile("config", path);
   if (typeof given !== "object" || given === null || Array.isArray(given)) {
     throw new UsageError(`--config: ${path}: expected an object of flags`);
   }

@@ -9,7 +9,7 @@ const PORT = 7070;
 
 export const UI_FLAGS: readonly Flag[] = [
   { name: "ui", text: "a live page in the browser: what happens, and buttons to steer it" },
-  { name: "ui-port", value: "<n>", kind: "whole", text: "its port; 0: any free one (7070)" },
+  { name: "ui-port", value: "<n>", text: "its port; 0: any free one (7070)" },
 ];
 
 /** Where the live page is shown, if anywhere. */

@@ -14,7 +14,7 @@
 import { type FSWatcher, readFileSync, statSync, watch } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { createSystemClock, type Rule } from "../../../index.ts";
-import { UsageError } from "../../flags.ts";
+import { jsonOfFile, UsageError } from "../../flags.ts";
 
 interface RulesFile {
   readonly rules: Rule[];
@@ -27,12 +27,7 @@ const FIELDS: readonly string[] = ["$schema", "version", "rules"];
 
 /** Reads a file of rules. Throws UsageError, which names the file. The frontier itself checks the content of each rule. */
 export function readRules(path: string): RulesFile {
-  let given: unknown;
-  try {
-    given = JSON.parse(readFileSync(path, "utf8"));
-  } catch (cause) {
-    throw new UsageError(`--rules: ${path}: ${(cause as Error).message}`);
-  }
+  const given = jsonOfFile("rules", path);
   const rules = Array.isArray(given) ? given : (given as { rules?: unknown } | null)?.rules;
   if (!Array.isArray(rules)) {
     throw new UsageError(`--rules: ${path}: expected a list of rules, or { "rules": [ … ] }`);

@@ -32,7 +32,7 @@ interface Showing {
   readonly settings?: string;
   /** Exit with EXIT_FAILED where there were such. */
   readonly failOn?: "errors" | "failed" | undefined;
-  readonly logFormat?: "json" | "text";
+  readonly logFormat?: "json" | "text" | undefined;
   /** No progress, and no report at the end but what `isJson` asks for. */
   readonly isQuiet?: boolean;
   /** A line for each visit. */
