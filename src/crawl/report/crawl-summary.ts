@@ -158,24 +158,18 @@ export interface CrawlSummary {
 }
 
 /** What visits step. */
-export interface CrawlCounters {
-  pages: number;
-  bytes: number;
-  items: number;
-  redirects: number;
-  notModified: number;
-  sitemaps: number;
-  renewed: number;
-  disallowed: number;
-  truncated: number;
-  trapped: number;
-  /** Links that the built-in analyzer left, as too long for a URL or beyond the bound of a page. */
-  tooLong: number;
-  tooMany: number;
-  /** Links that `include` and `exclude` left. */
-  excluded: number;
-  /** Links beyond `maxPathUrls` and `maxQueryUrls`. */
-  overBudget: number;
+const COUNTED = [
+  ...(["pages", "bytes", "items", "redirects", "notModified", "sitemaps", "renewed"] as const),
+  ...(["disallowed", "truncated", "trapped"] as const),
+  // Links that the built-in analyzer left, as too long for a URL or beyond the bound of a page.
+  ...(["tooLong", "tooMany"] as const),
+  // Links that `include` and `exclude` left, and those beyond `maxPathUrls` and `maxQueryUrls`.
+  ...(["excluded", "overBudget"] as const),
+];
+
+type Counted = (typeof COUNTED)[number];
+
+export interface CrawlCounters extends Record<Counted, number> {
   readonly statuses: Record<string, number>;
   readonly latency: { record(ms: number): void; readonly histogram: LatencyHistogram };
 }
@@ -183,20 +177,7 @@ export interface CrawlCounters {
 export function createCounters(): CrawlCounters {
   const histogram = createLatencyHistogram();
   return {
-    pages: 0,
-    bytes: 0,
-    items: 0,
-    redirects: 0,
-    notModified: 0,
-    sitemaps: 0,
-    renewed: 0,
-    disallowed: 0,
-    truncated: 0,
-    trapped: 0,
-    tooLong: 0,
-    tooMany: 0,
-    excluded: 0,
-    overBudget: 0,
+    ...(Object.fromEntries(COUNTED.map((name) => [name, 0])) as Record<Counted, number>),
     statuses: {},
     latency: { histogram, record: (ms) => recordLatency(histogram, ms) },
   };

@@ -44,6 +44,20 @@ export interface RobotsGate {
   ask(asked: GateRequest): Promise<GateAnswer>;
 }
 
+/** A gate before another one, or before none: `refused` is asked first. */
+export function withRefusal(
+  gate: RobotsGate | undefined,
+  refused: (url: string) => GateAnswer | undefined,
+): RobotsGate {
+  const known = (asked: GateRequest): GateAnswer | undefined =>
+    refused(asked.url) ?? (gate === undefined ? "allowed" : gate.known?.(asked));
+  return {
+    statementsFor: (url) => gate?.statementsFor(url) ?? [],
+    known,
+    ask: async (asked) => known(asked) ?? (await gate?.ask(asked)) ?? "allowed",
+  };
+}
+
 interface CrawlGateOptions {
   readonly frontier: Frontier;
   readonly robots: Robots;

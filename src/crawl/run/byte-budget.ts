@@ -6,7 +6,7 @@
  *                       └─ no ─▶ the next gate (robots.txt)
  */
 import type { Frontier } from "../../index.ts";
-import type { GateRequest, RobotsGate, GateAnswer } from "../robots/robots-gate.ts";
+import { type RobotsGate, withRefusal } from "../robots/robots-gate.ts";
 
 interface ByteBudget {
   readonly frontier: Pick<Frontier, "host">;
@@ -18,15 +18,7 @@ interface ByteBudget {
 /** A gate that lets a host's pages through until its bytes are used up. */
 export function withByteBudget(gate: RobotsGate | undefined, budget: ByteBudget): RobotsGate {
   const { frontier, maxHostBytes, hostKeyOf } = budget;
-  const isOver = (url: string): boolean => frontier.host(hostKeyOf(url)).bytes >= maxHostBytes;
-  const known = (asked: GateRequest): GateAnswer | undefined => {
-    if (isOver(asked.url)) return "over-budget";
-    return gate === undefined ? "allowed" : gate.known?.(asked);
-  };
-  const statementsFor: RobotsGate["statementsFor"] = (url) => gate?.statementsFor(url) ?? [];
-  return {
-    statementsFor,
-    known,
-    ask: async (asked) => known(asked) ?? (await gate?.ask(asked)) ?? "allowed",
-  };
+  return withRefusal(gate, (url) =>
+    frontier.host(hostKeyOf(url)).bytes >= maxHostBytes ? "over-budget" : undefined,
+  );
 }

@@ -438,14 +438,10 @@ export interface CrawlSettings {
   readonly seeds: Seed[];
   readonly threads: number;
   readonly concurrency: number;
-  readonly rampMs: number | undefined;
   readonly delayMs: number;
   readonly perHost: number;
   readonly maxPages: number;
-  readonly maxTimeMs: number | undefined;
   readonly scope: readonly string[] | "any" | undefined;
-  readonly include: readonly string[] | undefined;
-  readonly exclude: readonly string[] | undefined;
   readonly userAgent: string;
   readonly cookies: boolean;
   readonly robots:

@@ -341,8 +341,8 @@ class CrawlRun implements Crawl {
 
   async #work(frontier: Frontier, context: VisitContext): Promise<void> {
     if (this.#isIdle(frontier)) return; // a frontier that never held anything waits for ever
-    const { clock, concurrency: most, rampMs: overMs } = this.#settings;
-    const start = startSlowly({ clock, overMs, most, onStep: () => this.#wake?.() });
+    const { clock, concurrency: most, given } = this.#settings;
+    const start = startSlowly({ clock, overMs: given.rampMs, most, onStep: () => this.#wake?.() });
     try {
       await this.#takeAndVisit(frontier, context, () => start.allowed());
     } finally {
@@ -397,7 +397,8 @@ class CrawlRun implements Crawl {
 
   /** The time of the whole crawl, from the first visit on. */
   #endInTime(): void {
-    const { maxTimeMs, clock } = this.#settings;
+    const { given, clock } = this.#settings;
+    const { maxTimeMs } = given;
     if (maxTimeMs === undefined) return;
     this.#cancelTime = clock.schedule(clock.now() + maxTimeMs, () => this.#stopTaking("max-time"));
   }

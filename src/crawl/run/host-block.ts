@@ -6,7 +6,7 @@
  */
 import type { Clock } from "../../base/clock.ts";
 import type { Frontier } from "../../index.ts";
-import type { GateAnswer, GateRequest, RobotsGate } from "../robots/robots-gate.ts";
+import { type RobotsGate, withRefusal } from "../robots/robots-gate.ts";
 
 interface HostBlock {
   readonly frontier: Pick<Frontier, "host">;
@@ -18,14 +18,7 @@ interface HostBlock {
 /** A gate that lets no page of a host through while that host is blocked. */
 export function withHostBlock(gate: RobotsGate | undefined, given: HostBlock): RobotsGate {
   const { frontier, clock, hostKeyOf } = given;
-  const known = (asked: GateRequest): GateAnswer | undefined => {
-    if (frontier.host(hostKeyOf(asked.url)).blockedUntil > clock.now()) return "later";
-    return gate === undefined ? "allowed" : gate.known?.(asked);
-  };
-  const statementsFor: RobotsGate["statementsFor"] = (url) => gate?.statementsFor(url) ?? [];
-  return {
-    statementsFor,
-    known,
-    ask: async (asked) => known(asked) ?? (await gate?.ask(asked)) ?? "allowed",
-  };
+  return withRefusal(gate, (url) =>
+    frontier.host(hostKeyOf(url)).blockedUntil > clock.now() ? "later" : undefined,
+  );
 }

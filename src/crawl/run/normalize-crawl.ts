@@ -34,14 +34,10 @@ export function normalizeCrawl(options: CrawlOptions, isPlan = false): CrawlSett
     seeds: options.sitemapOnly === true ? sitemapsOf(seeds) : seeds,
     threads,
     concurrency: options.concurrency ?? 32,
-    rampMs: options.rampMs,
     delayMs,
     perHost,
     maxPages: options.maxPages ?? Number.POSITIVE_INFINITY,
-    maxTimeMs: options.maxTimeMs,
     scope,
-    include: options.include,
-    exclude: options.exclude,
     userAgent: agentOf(options),
     cookies: options.cookies ?? false,
     robots:
@@ -71,15 +67,11 @@ function frontierOptions(
   options: CrawlOptions,
   { delayMs, perHost, scope }: Pick<CrawlSettings, "delayMs" | "perHost" | "scope">,
 ): FrontierOptions {
-  const { maxHostBytes } = options;
   const politeness = {
     delayMs,
     perHost,
     hostBackoff: { after: 10, baseMs: Math.max(2 * delayMs, 1), maxMs: 600_000 },
-    budget: {
-      urls: options.maxHostUrls ?? 100_000,
-      ...(maxHostBytes === undefined ? {} : { bytes: maxHostBytes }),
-    },
+    budget: { urls: options.maxHostUrls ?? 100_000, bytes: options.maxHostBytes },
     ...givenOf(options.defaults?.politeness ?? {}),
   };
   const defaults: RulePolicy = {
@@ -186,11 +178,7 @@ function checkSendable(options: CrawlOptions): void {
   }
   for (const name of ["lookup", "clock"] as const) {
     if (options[name] === undefined) continue;
-    throw misuse(
-      "OPTION_INVALID",
-      `options.${name}`,
-      options[name],
-      "no such option together with threads",
-    );
+    const expected = "no such option together with threads";
+    throw misuse("OPTION_INVALID", `options.${name}`, options[name], expected);
   }
 }

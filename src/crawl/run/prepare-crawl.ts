@@ -187,7 +187,8 @@ function isUnscoped(frontier: Frontier, { scope, seeds }: CrawlSettings): boolea
 type Patterns = Pick<VisitLimits, "include" | "exclude">;
 
 /** Those that are given; of a directory that goes on without any, those that it had. */
-function patternsOf({ given, include, exclude }: CrawlSettings): Patterns {
+function patternsOf({ given }: CrawlSettings): Patterns {
+  const { include, exclude } = given;
   const path = fileBeside(given, "patterns.json");
   if (path === undefined) return { include, exclude };
   const file = openLineFile(path);

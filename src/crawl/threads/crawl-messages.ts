@@ -59,15 +59,12 @@ export type ToOwner =
     };
 
 /** What is answered, as its worker makes it: the line gives it an id. */
-export type Question =
-  | Omit<Extract<ToOwner, { kind: "ask" }>, "id">
-  | Omit<Extract<ToOwner, { kind: "offer" }>, "id">
-  | Omit<Extract<ToOwner, { kind: "cookies" }>, "id">
-  | Omit<Extract<ToOwner, { kind: "sitemap" }>, "id">;
+export type Question = WithoutId<Extract<ToOwner, { id: number }>>;
+
+type WithoutId<M> = M extends unknown ? Omit<M, "id"> : never;
 
 /** One crossing towards the owner. */
 export interface Batch {
-  readonly kind: "batch";
   readonly told: readonly ToOwner[];
   /** undefined: nothing was counted. */
   readonly part: CountsPart | undefined;
@@ -76,7 +73,6 @@ export interface Batch {
 
 /** On the channel of the crawl. */
 export interface Hello {
-  readonly kind: "hello";
   readonly worker: number;
 }
 

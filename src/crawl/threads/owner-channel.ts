@@ -40,7 +40,7 @@ export function openOwnerChannel(crawl: string, { takePart, onLast }: ChannelEnd
     if (!isWelcome) return;
     const part = takePart();
     if (told.length === 0 && part === undefined && !isLast) return;
-    const batch: Batch = { kind: "batch", told, part, isLast };
+    const batch: Batch = { told, part, isLast };
     told = [];
     channel.postMessage(batch);
   };
@@ -74,7 +74,7 @@ export function openOwnerChannel(crawl: string, { takePart, onLast }: ChannelEnd
   };
   channel.unref();
   const hall = new BroadcastChannel(crawl);
-  hall.postMessage({ kind: "hello", worker: threadId });
+  hall.postMessage({ worker: threadId });
   hall.close();
   return {
     post,
