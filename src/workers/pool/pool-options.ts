@@ -95,16 +95,10 @@ export interface WorkerPoolOptions {
   workerData?: unknown;
 }
 
-export interface PoolSettings {
-  readonly frontier: SharedFrontier;
+export interface PoolSettings extends Readonly<WorkerPoolOptions> {
   readonly handler: string;
   readonly threads: number;
   readonly concurrency: number;
-  readonly rampMs: number | undefined;
-  readonly timeoutMs: number | undefined;
-  readonly recycleAfter: number | undefined;
-  readonly resourceLimits: ResourceLimits | undefined;
-  readonly workerData: unknown;
 }
 
 const CONCURRENCY = 16;
@@ -150,17 +144,11 @@ const readOptions = shape<WorkerPoolOptions>(
 
 export function readPoolOptions(given: WorkerPoolOptions): PoolSettings {
   const options = readOptions(given, "options", "OPTION_INVALID");
-  const { concurrency = CONCURRENCY, handler, rampMs, timeoutMs, recycleAfter } = options;
   return {
-    frontier: options.frontier,
-    handler: handlerOf(handler),
+    ...options,
+    handler: handlerOf(options.handler),
     threads: options.threads ?? Math.max(1, availableParallelism() - 1),
-    concurrency,
-    rampMs,
-    timeoutMs,
-    recycleAfter,
-    resourceLimits: options.resourceLimits,
-    workerData: options.workerData,
+    concurrency: options.concurrency ?? CONCURRENCY,
   };
 }
 
