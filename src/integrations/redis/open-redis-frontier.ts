@@ -44,20 +44,19 @@ const MAX_URL_BYTES = 8_192;
 const URL_BYTES_LIMIT = 1024 * 1024;
 const GIVE_UP_MS = 30_000;
 
+/** Braces choose the server of a key. */
+function isKeyPart(value: unknown): boolean {
+  return typeof value === "string" && /^[^{}]{1,200}$/.test(value);
+}
+
 const readOptions = shape<RedisFrontierOptions>(
   {
     redis: kind(
       "a URL, the path of a socket, options of ioredis, or a client",
       (value) => value !== undefined && value !== null,
     ),
-    name: kind(
-      "a name of 1 to 200 characters without braces",
-      (value) => typeof value === "string" && /^[^{}]{1,200}$/.test(value),
-    ),
-    prefix: kind(
-      "a text of 1 to 200 characters without braces",
-      (value) => typeof value === "string" && /^[^{}]{1,200}$/.test(value),
-    ),
+    name: kind("a name of 1 to 200 characters without braces", isKeyPart),
+    prefix: kind("a text of 1 to 200 characters without braces", isKeyPart),
     partitions: whole(1, PARTITIONS_MAX),
     leaseMs: kind(
       "more than 0 milliseconds",
@@ -304,12 +303,8 @@ async function takeUp(
 function checkKey({ defaults }: RuleSet, given: RedisFrontierOptions): void {
   if (given.defaults?.key === undefined) return;
   if (JSON.stringify(given.defaults.key) === JSON.stringify(defaults.key ?? {})) return;
-  throw misuse(
-    "PROFILE_MISMATCH",
-    "options.defaults.key",
-    given.defaults.key,
-    "the key policy that the frontier was made with",
-  );
+  const expected = "the key policy that the frontier was made with";
+  throw misuse("PROFILE_MISMATCH", "options.defaults.key", given.defaults.key, expected);
 }
 
 /** Each partition at once, the first one last: it holds their number, with which another process goes on after a crash. */

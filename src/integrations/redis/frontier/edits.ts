@@ -1,4 +1,5 @@
 /** Edits of records already admitted, and queries about them: one by its identity, or many in slices. */
+import type { PlainRequest } from "../../../base/request-types.ts";
 import { argument } from "../../../base/argument-checks.ts";
 import { ANYTHING, INTEGER } from "../../../base/fields.ts";
 import { FrontierError, misuse } from "../../../base/errors.ts";
@@ -12,7 +13,6 @@ import {
 import { readRequest, TIME } from "../../../engine/intake/request-fields.ts";
 import type {
   EpochView,
-  PlainRequest,
   PutOptions,
   PutResult,
   RecordView,
@@ -59,6 +59,11 @@ const readPut = argument<{ dueAt?: number; data?: unknown }>("options", {
   dueAt: TIME,
   data: ANYTHING,
 });
+
+interface Wanted {
+  readonly rule?: string | undefined;
+  readonly host?: string | undefined;
+}
 
 export class Edits {
   readonly #parts: PushParts;
@@ -120,14 +125,8 @@ export class Edits {
       link.keys.map(async (_, partition) => {
         const number = await link.ask(partition, "HGET", `e:${name}`);
         if (number === null) return;
-        let cursor = "0";
-        do {
-          const answer = await link.run("epoch", partition, [
-            cursor,
-            String(BUCKETS),
-            String(number),
-          ]);
-          cursor = String(answer[1]);
+        const argsAt = (cursor: string) => [cursor, String(BUCKETS), String(number)];
+        for await (const answer of link.slices("epoch", partition, argsAt)) {
           const [all, pending, waiting, leased, done, failed] = answer
             .slice(2)
             .map(Number) as number[];
@@ -137,7 +136,7 @@ export class Edits {
           counts.leased += leased as number;
           counts.done += done as number;
           counts.failed += failed as number;
-        } while (cursor !== "0");
+        }
       }),
     );
     return { name, identities, ...counts };
@@ -228,13 +227,11 @@ export class Edits {
           if (number === null) return;
           family = String(number);
         }
-        let cursor = "0";
-        do {
-          const slice = ["slice", cursor, String(BUCKETS), family];
-          const answer = await link.run("forget", partition, [link.batch(), ...slice]);
-          cursor = String(answer[1]);
+        const argsAt = (cursor: string) => [
+          ...[link.batch(), "slice", cursor, String(BUCKETS), family],
+        ];
+        for await (const answer of link.slices("forget", partition, argsAt))
           count += Number(answer[2]);
-        } while (cursor !== "0");
         if (epoch === undefined || epoch === FOREVER)
           count += await this.#forgetNameless(partition);
       }),
@@ -303,13 +300,7 @@ export class Edits {
     return false;
   }
 
-  #matching({
-    rule,
-    host,
-  }: {
-    rule?: string | undefined;
-    host?: string | undefined;
-  }): (found: Found) => boolean {
+  #matching({ rule, host }: Wanted): (found: Found) => boolean {
     if (rule === undefined && host === undefined) return () => true;
     const { ids } = this.#parts.reader.set;
     const lower = host?.toLowerCase();
@@ -336,14 +327,12 @@ export class Edits {
 
   /** All records of a partition, as many at a time as one `edit` takes. */
   async *#scan(partition: number): AsyncGenerator<Found[], void, undefined> {
-    let cursor = "0";
-    do {
-      const answer = await this.#parts.link.run("scan", partition, [cursor, String(RECORDS)]);
-      cursor = String(answer[1]);
+    const argsAt = (cursor: string) => [cursor, String(RECORDS)];
+    for await (const answer of this.#parts.link.slices("scan", partition, argsAt)) {
       for (let at = 2; at < answer.length; at += EDITS) {
         yield answer.slice(at, at + EDITS).map((bytes) => readScanned(bytes as Buffer));
       }
-    } while (cursor !== "0");
+    }
   }
 
   /** Records of rules that are gone go on under those that take their URLs now, in their places; the others fail. */
@@ -380,13 +369,8 @@ export class Edits {
     members: readonly Buffer[],
   ): Promise<number> {
     const { link, channel } = this.#parts;
-    const answer = await link.run("edit", partition, [
-      link.batch(),
-      channel,
-      what,
-      String(argument),
-      ...members,
-    ]);
+    const fixed = [link.batch(), channel, what, String(argument)];
+    const answer = await link.run("edit", partition, [...fixed, ...members]);
     return Number(answer[1]);
   }
 }

@@ -1,9 +1,6 @@
 /** Why a URL is, or is not, handed out. */
-import type {
-  Explanation,
-  FrontierStatus,
-  PlainRequest,
-} from "../../../engine/types/frontier-types.ts";
+import type { PlainRequest } from "../../../base/request-types.ts";
+import type { Explanation, FrontierStatus } from "../../../engine/types/frontier-types.ts";
 import { refusalOf } from "../../../frontier/admission/admission-input.ts";
 import {
   VERDICT_ACCEPTED,

@@ -9,7 +9,7 @@
  */
 import { FrontierError } from "../../../base/errors.ts";
 import { VERDICT_BUDGET, VERDICT_DUPLICATE } from "../../../frontier/admission/verdicts.ts";
-import { RowList } from "../requests/row-list.ts";
+import { listOf, RowList } from "../requests/row-list.ts";
 import type { Row } from "../requests/request-reader.ts";
 import { type Packable, packed } from "../server/packing.ts";
 import { chance } from "../server/waiting.ts";
@@ -201,11 +201,7 @@ export class LeaseEnds {
     ends: { codes: readonly Uint8Array[]; isDone: (end: number) => boolean },
   ): Promise<void> {
     const targets = new Map<number, Parcel[]>();
-    for (const parcel of parcels) {
-      const list = targets.get(parcel.target);
-      if (list === undefined) targets.set(parcel.target, [parcel]);
-      else list.push(parcel);
-    }
+    for (const parcel of parcels) listOf(targets, parcel.target).push(parcel);
     await Promise.all(
       [...targets].map(async ([target, list]) => {
         // In their order, so that what was found first stands first.

@@ -9,6 +9,7 @@
  *       number that is under way may be in an outbox untaken.
  */
 import type { ServerLink } from "../server/server-link.ts";
+import { listOf } from "../requests/row-list.ts";
 import { randomBytes } from "../server/waiting.ts";
 
 /** Parcels that one call reads. */
@@ -82,12 +83,10 @@ export class Outbox {
   /** Forwards what processes that are gone have left; how many parcels there were. */
   async sweep(source: number): Promise<number> {
     let count = 0;
-    let cursor = "0";
-    do {
-      const answer = await this.#link.run("outbox", source, [cursor, String(PAGE)]);
-      cursor = String(answer[1]);
+    const argsAt = (cursor: string) => [cursor, String(PAGE)];
+    for await (const answer of this.#link.slices("outbox", source, argsAt)) {
       count += await this.#forwardAll(source, answer);
-    } while (cursor !== "0");
+    }
     return count;
   }
 
@@ -118,9 +117,7 @@ export class Outbox {
 
   /** Drops of one turn go together; one that fails is made with the next: a parcel that stays is delivered again, which changes nothing. */
   #drop(source: number, field: Buffer): void {
-    const list = this.#delivered.get(source);
-    if (list === undefined) this.#delivered.set(source, [field]);
-    else list.push(field);
+    listOf(this.#delivered, source).push(field);
     this.#dropping.set(source, this.#dropping.get(source) ?? this.#dropAll(source));
   }
 

@@ -4,7 +4,7 @@
  *   rows ─▶ (a recent duplicate: answered here) ─▶ rows of a partition, a bounded number a call ─▶ codes
  *             version refused ─▶ rules read anew, these rows once more
  */
-import type { PlainRequest } from "../../../engine/types/frontier-types.ts";
+import type { PlainRequest } from "../../../base/request-types.ts";
 import {
   VERDICT_DEFERRED,
   VERDICT_DUPLICATE,
@@ -13,7 +13,7 @@ import {
 } from "../../../frontier/admission/verdicts.ts";
 import { packed } from "../server/packing.ts";
 import { MemoryFull, type ServerLink } from "../server/server-link.ts";
-import { RowList } from "../requests/row-list.ts";
+import { listOf, RowList } from "../requests/row-list.ts";
 import type { Recent } from "../requests/recent-duplicates.ts";
 import type { Origin, RequestReader, Row } from "../requests/request-reader.ts";
 import type { SharedRules } from "./shared-rules.ts";
@@ -115,9 +115,7 @@ export class Pushes {
         work.codes[place] = VERDICT_DUPLICATE;
         this.#droppedCount++;
       } else {
-        const sent = byPartition.get(row.partition);
-        if (sent === undefined) byPartition.set(row.partition, [{ row, place }]);
-        else sent.push({ row, place });
+        listOf(byPartition, row.partition).push({ row, place });
       }
     });
     const again: number[] = [];

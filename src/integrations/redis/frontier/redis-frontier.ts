@@ -7,6 +7,7 @@
  * The frontier on Redis: the surface of `AsyncFrontier` over scripts. All state is in the server; this process holds connections,
  * a kernel, the rules as it last read them, recent duplicates, and the leases that it has handed out.
  */
+import type { PlainRequest } from "../../../base/request-types.ts";
 import { countOf, readClose, readList, readTake } from "../../../base/argument-checks.ts";
 import { FrontierError, frontierClosed, misuse } from "../../../base/errors.ts";
 import { readListening } from "../../../base/listen-options.ts";
@@ -22,7 +23,6 @@ import type {
   Explanation,
   FrontierEvents,
   FrontierStatus,
-  PlainRequest,
   PollOptions,
   PushResult,
   PutOptions,

@@ -9,14 +9,13 @@ import {
 } from "../../../base/argument-checks.ts";
 import { misuse } from "../../../base/errors.ts";
 import { INSPECT, type Inspect, plainLease, shownLease } from "../../../base/plain-copy.ts";
-import type { LeaseResult, RedirectChange } from "../../../base/request-types.ts";
+import type { LeaseResult, RedirectChange, PlainRequest } from "../../../base/request-types.ts";
 import { DONE_LATE, doneResult } from "../../../engine/intake/push-result.ts";
 import { readRequest } from "../../../engine/intake/request-fields.ts";
 import { readRedirect, sentAlong } from "../../../engine/leases/redirect.ts";
 import type {
   DoneResult,
   Outcome,
-  PlainRequest,
   RequestInput,
   RequestView,
   Verdict,

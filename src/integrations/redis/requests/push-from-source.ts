@@ -1,4 +1,5 @@
 /** pushFrom: a source of any length pushed in slices; what finds no room is pushed again until there is some. */
+import type { PlainRequest } from "../../../base/request-types.ts";
 import {
   abortOf,
   type PushFromOptions,
@@ -7,11 +8,7 @@ import {
 } from "../../../engine/api/push-from.ts";
 import { pushResult } from "../../../engine/intake/push-result.ts";
 import { readRequests } from "../../../engine/intake/request-fields.ts";
-import type {
-  PlainRequest,
-  PushResult,
-  RequestLike,
-} from "../../../engine/types/frontier-types.ts";
+import type { PushResult, RequestLike } from "../../../engine/types/frontier-types.ts";
 import type { PushQueue } from "./push-queue.ts";
 import { isFull } from "./request-reader.ts";
 import { pause } from "../server/waiting.ts";

@@ -6,7 +6,7 @@
  *
  *   I1  What waits holds no more than what the caller passed.
  */
-import type { PlainRequest } from "../../../engine/types/frontier-types.ts";
+import type { PlainRequest } from "../../../base/request-types.ts";
 
 /** Batches under way at once. */
 const BATCHES_MAX = 8;

@@ -9,11 +9,12 @@
  *
  *   requests ─▶ load ─▶ parse ─▶ rule, scope ─▶ key ─▶ fingerprint ─▶ rows
  */
+import type { PlainRequest } from "../../../base/request-types.ts";
 import { isHookFault } from "../../../base/errors.ts";
 import { loadKernelModule } from "../../../engine/kernel-file.ts";
 import { addExtras } from "../../../engine/intake/request-extras.ts";
 import { admissionOf } from "../../../engine/intake/split-request.ts";
-import type { PlainRequest, RequestInput } from "../../../engine/types/frontier-types.ts";
+import type { RequestInput } from "../../../engine/types/frontier-types.ts";
 import { refusalOf } from "../../../frontier/admission/admission-input.ts";
 import {
   VERDICT_FULL,

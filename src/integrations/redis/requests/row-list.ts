@@ -93,3 +93,13 @@ function optionsOf(row: Row): Packable {
     f: domain,
   };
 }
+
+/** The list of a partition, made where it is missing. */
+export function listOf<T>(lists: Map<number, T[]>, partition: number): T[] {
+  let list = lists.get(partition);
+  if (list === undefined) {
+    list = [];
+    lists.set(partition, list);
+  }
+  return list;
+}

@@ -8,15 +8,13 @@ const SLICE = 256;
 /** Hosts of a partition, in the order in which they join: never leased, then least recently leased. */
 export async function readKeptHosts(link: ServerLink, partition: number): Promise<Buffer[]> {
   const hosts: Array<{ bytes: Buffer; turn: number; joined: number }> = [];
-  let cursor = "0";
-  do {
-    const answer = await link.run("hosts", partition, ["read", cursor, String(SLICE)]);
-    cursor = String(answer[1]);
+  const argsAt = (cursor: string) => ["read", cursor, String(SLICE)];
+  for await (const answer of link.slices("hosts", partition, argsAt)) {
     for (const bytes of answer.slice(2) as Buffer[]) {
       const [, turn, joined] = unpacked(bytes) as [Buffer, number, number];
       hosts.push({ bytes, turn, joined });
     }
-  } while (cursor !== "0");
+  }
   hosts.sort((a, b) => a.turn - b.turn || a.joined - b.joined);
   return hosts.map(({ bytes }) => bytes);
 }

@@ -35,10 +35,6 @@ async function checkServer(
   const memory = String(await ask("INFO", ["memory"]));
   const policy = /^maxmemory_policy:(\S+)/m.exec(memory)?.[1] ?? "noeviction";
   if (policy === "noeviction") return;
-  throw misuse(
-    "SERVER_UNFIT",
-    "maxmemory-policy",
-    policy,
-    "noeviction: `CONFIG SET maxmemory-policy noeviction`, or URLs are lost",
-  );
+  const expected = "noeviction: `CONFIG SET maxmemory-policy noeviction`, or URLs are lost";
+  throw misuse("SERVER_UNFIT", "maxmemory-policy", policy, expected);
 }

@@ -86,6 +86,20 @@ export class ServerLink {
     return await this.#insist(name, [String(keys.length), ...keys, ...args], keys[0] as string);
   }
 
+  /** The answers of a script that works in slices: each holds where the next one begins, and "0" at the end. */
+  async *slices(
+    name: ScriptName,
+    partition: number,
+    argsAt: (cursor: string) => readonly Argument[],
+  ): AsyncGenerator<readonly unknown[], void, undefined> {
+    let cursor = "0";
+    do {
+      const answer = await this.run(name, partition, argsAt(cursor));
+      cursor = String(answer[1]);
+      yield answer;
+    } while (cursor !== "0");
+  }
+
   /** Sends a command about a partition's state, which may be sent twice. */
   async ask(partition: number, name: string, ...rest: readonly string[]): Promise<unknown> {
     const [key = ""] = this.keys[partition] as readonly string[];

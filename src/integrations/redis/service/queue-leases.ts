@@ -8,6 +8,7 @@
 import { packed } from "../server/packing.ts";
 import { randomBytes } from "../server/waiting.ts";
 import { readRecord } from "../requests/record-bytes.ts";
+import { listOf } from "../requests/row-list.ts";
 import type { OpenedOn } from "../open-redis-frontier.ts";
 import { handOuts } from "../frontier/lease-source.ts";
 import { END, packedEnds } from "../frontier/lease-ends.ts";
@@ -161,9 +162,7 @@ export class QueueLeases {
     const byPartition = new Map<number, QueueLease[]>();
     // The last one first, so that each finds its place.
     for (const lease of leases.toReversed()) {
-      const list = byPartition.get(lease.partition);
-      if (list === undefined) byPartition.set(lease.partition, [lease]);
-      else list.push(lease);
+      listOf(byPartition, lease.partition).push(lease);
     }
     for (const [partition, list] of byPartition) {
       for (let at = 0; at < list.length; at += LEASES_MAX) {

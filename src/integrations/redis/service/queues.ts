@@ -10,7 +10,7 @@ import { packed, type Packable, type Unpacked, unpacked } from "../server/packin
 import { MemoryFull } from "../server/server-link.ts";
 import { readRecord } from "../requests/record-bytes.ts";
 import type { Row } from "../requests/request-reader.ts";
-import { RowList } from "../requests/row-list.ts";
+import { listOf, RowList } from "../requests/row-list.ts";
 import type { OpenedOn } from "../open-redis-frontier.ts";
 import {
   type Found,
@@ -182,12 +182,9 @@ export class RedisQueues {
   async *views(): AsyncGenerator<QueueFacts[], void, undefined> {
     const { link } = this.#on;
     for (let partition = 0; partition < link.keys.length; partition++) {
-      let cursor = "0";
-      do {
-        const answer = await link.run("queue", partition, ["list", cursor, String(HOSTS)]);
-        cursor = String(answer[1]);
+      const argsAt = (cursor: string) => ["list", cursor, String(HOSTS)];
+      for await (const answer of link.slices("queue", partition, argsAt))
         yield answer.slice(2).map(factsOf);
-      } while (cursor !== "0");
     }
   }
 
@@ -220,11 +217,8 @@ export class RedisQueues {
     const { link } = this.#on;
     await Promise.all(
       link.keys.map(async (_, partition) => {
-        let cursor = "0";
-        do {
-          const args = ["gap", cursor, String(HOSTS), String(gap)];
-          cursor = String((await link.run("queue", partition, args))[1]);
-        } while (cursor !== "0");
+        const argsAt = (cursor: string) => ["gap", cursor, String(HOSTS), String(gap)];
+        for await (const _slice of link.slices("queue", partition, argsAt));
       }),
     );
   }
@@ -264,14 +258,12 @@ export class RedisQueues {
     const { link } = this.#on;
     const all = key === "" ? link.keys.map((_, at) => at) : [this.#partitionOf(key)];
     for (const partition of all) {
-      let cursor = "0";
-      do {
-        const answer = await link.run("scan", partition, [cursor, String(RECORDS)]);
-        cursor = String(answer[1]);
+      const argsAt = (cursor: string) => [cursor, String(RECORDS)];
+      for await (const answer of link.slices("scan", partition, argsAt)) {
         const list = answer.slice(2).map((bytes) => readScanned(bytes as Buffer));
         const isOwn = ({ bytes }: Found): boolean => unitOf(readRecord(bytes)) === key;
         yield { partition, list: key === "" ? list : list.filter(isOwn) };
-      } while (cursor !== "0");
+      }
     }
   }
 
@@ -284,15 +276,6 @@ export class RedisQueues {
   serveOne(key: string, asked: QueuesAsked): AsyncGenerator<QueueLease[], void, undefined> {
     return this.leases.serveOne(this.#partitionOf(key), key, asked);
   }
-}
-
-function listOf<T>(lists: Map<number, T[]>, partition: number): T[] {
-  let list = lists.get(partition);
-  if (list === undefined) {
-    list = [];
-    lists.set(partition, list);
-  }
-  return list;
 }
 
 /** Slices of a partition one after the other, partitions at the same time. */

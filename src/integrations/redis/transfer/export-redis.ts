@@ -235,12 +235,10 @@ async function partOf(
 
 async function* hostLines({ link }: OpenedOn): AsyncGenerator<Line> {
   for (let partition = 0; partition < link.keys.length; partition++) {
-    let cursor = "0";
-    do {
-      const answer = await link.run("dump", partition, ["hosts", cursor, String(HOSTS)]);
-      cursor = String(answer[1]);
+    const argsAt = (cursor: string) => ["hosts", cursor, String(HOSTS)];
+    for await (const answer of link.slices("dump", partition, argsAt)) {
       for (const bytes of answer.slice(2)) yield { ...hostLine(bytes as Buffer), partition };
-    } while (cursor !== "0");
+    }
   }
 }
 
@@ -249,18 +247,16 @@ async function* identityLines(
   names: readonly LineNames[],
 ): AsyncGenerator<Line> {
   for (let partition = 0; partition < link.keys.length; partition++) {
-    let cursor = "0";
-    do {
-      const answer = await link.run("dump", partition, ["seen", cursor, String(BUCKETS)]);
+    const argsAt = (cursor: string) => ["seen", cursor, String(BUCKETS)];
+    for await (const answer of link.slices("dump", partition, argsAt)) {
       const page = answer.slice(2) as Buffer[];
-      cursor = String(answer[1]);
       for (let at = 0; at < page.length; at += 2) {
         const field = page[at] as Buffer;
         if (field.length === 0) continue;
         for (const line of seenLines(field, page[at + 1] as Buffer, names[partition] as LineNames))
           yield { ...line, partition };
       }
-    } while (cursor !== "0");
+    }
   }
 }
 
