@@ -2,6 +2,7 @@
  * The calls that edit records already admitted: update, requeue, remove, forget. Each checks its arguments,
  * makes sure that the journal can hold it, brings the frontier to the present, acts, and closes the call.
  */
+import type { PlainRequest } from "../../base/request-types.ts";
 import { argument } from "../../base/argument-checks.ts";
 import { INTEGER } from "../../base/fields.ts";
 import { misuse } from "../../base/errors.ts";
@@ -29,7 +30,6 @@ import { readRequest, TIME } from "../intake/request-fields.ts";
 import { needArchive, requeueDone } from "../records/record-history.ts";
 import type {
   ForgetFilter,
-  PlainRequest,
   RemoveFilter,
   RequestLike,
   RequeueFilter,

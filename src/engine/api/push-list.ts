@@ -1,10 +1,11 @@
 /** Pushes of checked requests: those of `push` and `pushMany`, and those of rooms that checked theirs and give all of them the same data. */
+import type { PlainRequest } from "../../base/request-types.ts";
 import { VERDICT_CLOSED, VERDICT_FULL_DISK } from "../../frontier/admission/verdicts.ts";
 import { journalBytesBound, pushList, refuseAll } from "../intake/push-requests.ts";
 import { pushResult } from "../intake/push-result.ts";
 import { packInput } from "../intake/split-request.ts";
 import type { Lifecycle } from "../lifecycle/lifecycle.ts";
-import type { Frontier, PlainRequest, PushResult } from "../types/frontier-types.ts";
+import type { Frontier, PushResult } from "../types/frontier-types.ts";
 import { lifecycleOf } from "./lifecycles.ts";
 
 /** A verdict code for each of them. `packed`: the optional part of each, where it is the same for all. */

@@ -3,6 +3,7 @@
  * call:
  * canonical form of one or many, and the links of a page.
  */
+import type { PlainRequest } from "../../base/request-types.ts";
 import { readList } from "../../base/argument-checks.ts";
 import { createKernel } from "../../kernel/kernel.ts";
 import { BATCH_OK } from "../../layout/calls/url-batch.ts";
@@ -25,7 +26,7 @@ import { isHookFault, misuse } from "../../base/errors.ts";
 import { isList } from "../../base/type-guards.ts";
 import { loadKernelModule } from "../kernel-file.ts";
 import { readRequest } from "../intake/request-fields.ts";
-import type { RequestInput, PlainRequest, RequestLike } from "../types/frontier-types.ts";
+import type { RequestInput, RequestLike } from "../types/frontier-types.ts";
 
 /** The process's own kernel, made at the first call. */
 const own: { batch: UrlBatch | undefined; print: Printer | undefined } = {

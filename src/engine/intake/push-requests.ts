@@ -10,6 +10,7 @@
  *
  * A slice has one mode (frontier/admission/admission-mode.ts); where that wants more than URLs, each row has an Admission.
  */
+import type { PlainRequest } from "../../base/request-types.ts";
 import {
   type Admission,
   type BatchAdmission,
@@ -53,7 +54,7 @@ import { BATCH_OK, hashesOffset, rowStatus } from "../../url/batch/row-fields.ts
 import { isMemoryFull } from "../../base/errors.ts";
 import { type IntakeContext, modeOf, type PushContext } from "./intake-context.ts";
 import { acceptRow, admissionOfRow } from "./row-admission.ts";
-import type { RequestInput, PlainRequest } from "../types/frontier-types.ts";
+import type { RequestInput } from "../types/frontier-types.ts";
 import { bookPushed, bookVerdict } from "../../frontier/records/ledger.ts";
 
 /** Gives every checked request its verdict code. */

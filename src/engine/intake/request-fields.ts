@@ -2,12 +2,13 @@
  * Request fields: what a caller pushes, read once and checked field by field. A wrong field is misuse and throws REQUEST_INVALID
  * naming it; a URL that can not be crawled is a verdict and never throws.
  */
+import type { PlainRequest } from "../../base/request-types.ts";
 import { readList } from "../../base/argument-checks.ts";
 import { FrontierError, misuse } from "../../base/errors.ts";
 import { made, unknownName } from "../../base/fields.ts";
 import { isList, isMadeBy, isObject } from "../../base/type-guards.ts";
 import { isEpochName } from "../../frontier/epochs/epoch-policy.ts";
-import type { RequestInput, PlainRequest } from "../types/frontier-types.ts";
+import type { RequestInput } from "../types/frontier-types.ts";
 
 const FIELDS = [
   "url",

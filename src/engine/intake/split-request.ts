@@ -1,4 +1,5 @@
 /** Splits a request: a RequestInput that was checked (request-fields.ts), split into what the rooms below need. */
+import type { PlainRequest } from "../../base/request-types.ts";
 import { type Finding, inspectValue } from "../../base/serializable.ts";
 import type { Admission } from "../../frontier/admission/admission-input.ts";
 import { UNDATED_MS } from "../../frontier/epochs/epoch-policy.ts";
@@ -7,7 +8,7 @@ import { isExempt } from "../../url/keys/identity-bytes.ts";
 import type { NormalPolicy } from "../../url/keys/key-policy.ts";
 import { type Extras, packExtras } from "./request-extras.ts";
 import { TIME } from "./request-fields.ts";
-import type { RequestInput, PlainRequest } from "../types/frontier-types.ts";
+import type { RequestInput } from "../types/frontier-types.ts";
 
 /** What the core needs of a checked request; `depth` is the engine's where the request is a child. */
 export function admissionOf(

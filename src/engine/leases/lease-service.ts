@@ -7,6 +7,7 @@
  * LeaseService: hands out leases and applies their results. The deadline of every result is checked first: one that comes after
  * the deadline, twice, or after close changes nothing, is reported as late, and is counted.
  */
+import type { PlainRequest } from "../../base/request-types.ts";
 import {
   checkExtension,
   checkText,
@@ -69,7 +70,6 @@ import type {
   DoneResult,
   LeaseResult,
   RedirectChange,
-  PlainRequest,
   RequestView,
   RetryOptions,
 } from "../types/frontier-types.ts";

@@ -5,9 +5,9 @@
  *   no request at all             ─▶ REQUEST_INVALID as its owner would throw; among links found: a link that is none
  *   data that nothing can carry   ─▶ a stand-in that its owner refuses as unserializable, alone among its batch
  */
+import type { PlainRequest } from "../../base/request-types.ts";
 import { isSerializable } from "../../base/serializable.ts";
 import { readRequest, readRequests, readRequestWith } from "../intake/request-fields.ts";
-import type { PlainRequest } from "../types/frontier-types.ts";
 
 /** Carried by a message and by no record: msgpack has no patterns. */
 const STAND_IN = /unserializable/;

@@ -1,4 +1,5 @@
 /** Finds one request's place in the identity space, as a push would find it. Changes nothing but the intake context's batch. */
+import type { PlainRequest } from "../../base/request-types.ts";
 import { isHookFault } from "../../base/errors.ts";
 import type { Core, RuleState } from "../../frontier/core.ts";
 import { epochNameOf, FOREVER, UNDATED_MS } from "../../frontier/epochs/epoch-policy.ts";
@@ -10,7 +11,7 @@ import { matchRow } from "../../url/matching/rule-matcher.ts";
 import { BATCH_OK, hashesOffset, type Rows, rowStatus } from "../../url/batch/row-fields.ts";
 import type { IntakeContext } from "../intake/intake-context.ts";
 import { hashIdentity, overrideOf } from "../intake/row-admission.ts";
-import type { RequestInput, PlainRequest } from "../types/frontier-types.ts";
+import type { RequestInput } from "../types/frontier-types.ts";
 
 /** A request's place in the identity space: its row in the batch, and its hash when it has an identity. */
 export interface Identity {

@@ -4,6 +4,7 @@
  */
 
 /** Queries about one request or many. Nothing is changed. */
+import type { PlainRequest } from "../../base/request-types.ts";
 import { type Core, ruleOf } from "../../frontier/core.ts";
 import { FOREVER } from "../../frontier/epochs/epoch-policy.ts";
 import { groupClock, isGroupFull } from "../../frontier/politeness/host-groups.ts";
@@ -72,7 +73,6 @@ import type {
   RecordsFilter,
   RecordView,
   RequestInput,
-  PlainRequest,
 } from "../types/frontier-types.ts";
 
 const CODES: Record<string, number> = {

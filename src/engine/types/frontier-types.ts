@@ -7,94 +7,38 @@
  * The public surface as types: what a user's editor shows. Meanings stand beside each member; views, events and the report
  * have files of their own.
  */
-import type { RetryOptions } from "../../base/argument-checks.ts";
-import type { Clock } from "../../base/clock.ts";
 import type { ListenOptions } from "../../base/listen-options.ts";
-import type {
+import type { RequestInput, RequestLike } from "../../base/request-types.ts";
+import type { Rule } from "../../frontier/rules/rule-policy.ts";
+import type { Verdict } from "../../frontier/admission/verdicts.ts";
+import type { CrewHandle } from "../../workers/protocol/shared-memory.ts";
+import type { FrontierEvents, FrontierStatus, SnapshotInfo } from "./event-types.ts";
+import type { Report } from "./report-types.ts";
+import type { EpochView, Explanation, HostView, RecordView, RequestView } from "./view-types.ts";
+import type { ForgetFilter, RecordsFilter, RemoveFilter, RequeueFilter } from "./filter-types.ts";
+import type { Lease, PollOptions, PushResult, PutOptions, PutResult } from "./lease-types.ts";
+
+export type * from "./event-types.ts";
+export type * from "./filter-types.ts";
+export type * from "./frontier-options.ts";
+export type * from "./lease-types.ts";
+export type * from "./report-types.ts";
+export type * from "./view-types.ts";
+export type { RetryOptions } from "../../base/argument-checks.ts";
+export type { Clock } from "../../base/clock.ts";
+export type { ListenOptions } from "../../base/listen-options.ts";
+export type {
   LeaseFields,
   LeaseResult,
-  PlainRequest,
   RedirectChange,
   RequestInput,
   RequestLike,
 } from "../../base/request-types.ts";
-import type { EpochPolicy } from "../../frontier/epochs/epoch-policy.ts";
-import type { Outcome, Politeness, Rule, RulePolicy } from "../../frontier/rules/rule-policy.ts";
-import type { RecordState } from "../../frontier/records/record-state.ts";
-import type { Verdict } from "../../frontier/admission/verdicts.ts";
-import type { KeyPolicy } from "../../url/keys/key-policy.ts";
-import type { CrewHandle } from "../../workers/protocol/shared-memory.ts";
-import type {
-  FrontierEvents,
-  FrontierFault,
-  FrontierStatus,
-  RecoveryProgress,
-  Resumed,
-  SnapshotInfo,
-} from "./event-types.ts";
-import type { Report } from "./report-types.ts";
-import type {
-  EpochView,
-  Explanation,
-  FailureView,
-  HostView,
-  RecordView,
-  RequestView,
-} from "./view-types.ts";
-import type { ForgetFilter, RecordsFilter, RemoveFilter, RequeueFilter } from "./filter-types.ts";
-import type { FrontierOptions } from "./frontier-options.ts";
-import type {
-  DoneResult,
-  Lease,
-  PollOptions,
-  PushResult,
-  PutOptions,
-  PutResult,
-} from "./lease-types.ts";
-
-export type {
-  Clock,
-  DoneResult,
-  EpochPolicy,
-  EpochView,
-  Explanation,
-  FailureView,
-  ForgetFilter,
-  FrontierEvents,
-  FrontierFault,
-  FrontierOptions,
-  FrontierStatus,
-  HostView,
-  KeyPolicy,
-  Lease,
-  LeaseFields,
-  LeaseResult,
-  ListenOptions,
-  Outcome,
-  PlainRequest,
-  Politeness,
-  PollOptions,
-  PushResult,
-  PutOptions,
-  PutResult,
-  RecordState,
-  RecordView,
-  RecordsFilter,
-  RecoveryProgress,
-  RedirectChange,
-  RemoveFilter,
-  Report,
-  RequestInput,
-  RequestLike,
-  RequestView,
-  RequeueFilter,
-  Resumed,
-  RetryOptions,
-  Rule,
-  RulePolicy,
-  SnapshotInfo,
-  Verdict,
-};
+export type { EpochPolicy } from "../../frontier/epochs/epoch-policy.ts";
+export type { Outcome, Politeness, Rule, RulePolicy } from "../../frontier/rules/rule-policy.ts";
+export type { RecordState } from "../../frontier/records/record-state.ts";
+export type { Verdict } from "../../frontier/admission/verdicts.ts";
+export type { KeyPolicy } from "../../url/keys/key-policy.ts";
 
 /** What another thread attaches to. Structured clone carries it. */
 export type FrontierHandle = CrewHandle;
