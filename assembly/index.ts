@@ -7,7 +7,7 @@ export { keepMatch, matchBatch } from "./records/match-hosts";
 export { listNextLones } from "./records/lone-records";
 export { listHosts, makeHosts } from "./records/make-hosts";
 export { makeBatch, makeRecords } from "./records/make-records";
-export { placeRecords } from "./records/place-records";
+export { listUnplaced, placeRecords } from "./records/place-records";
 export {
   restoreColumns,
   restoreEntries,

@@ -72,10 +72,15 @@ interface KernelExports {
   /** Lists the lone records among the next items of a rule for makeHosts (assembly/records/lone-records.ts); returns how many. */
   listNextLones(job: number, rule: number, most: number): number;
   /**
+   * Lists pending records that stand nowhere (assembly/records/place-records.ts). Returns how many, and in the upper half how many others
+   * now stand first among the values.
+   */
+  listUnplaced(values: number, count: number, handles: number, keys: number, parts: number): number;
+  /**
    * Appends sorted records to their lanes (assembly/records/place-records.ts). Returns the index of the first that the owner has to place,
    * or the count.
    */
-  placeRecords(handles: number, from: number, count: number): number;
+  placeRecords(job: number, handles: number, from: number, count: number): number;
   /** Prepares rows of records to be restored (assembly/records/restore-records.ts), from columns of a snapshot or entries of a journal. */
   restoreColumns(job: number, hashes: number, doubles: number, words: number, text: number): void;
   restoreEntries(job: number): void;

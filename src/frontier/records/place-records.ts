@@ -2,7 +2,7 @@
  * Places many pending records at once into the places that their keys name, by a recovery. Hosts are settled at the
  * end, each once, whatever number of records it got.
  *
- *   handles, ascending by key ─▶ kernel: behind their lanes' tails ─▶ what it leaves: one by one ─ … ─▶ settlePlacedHosts
+ *   handles, those of a queue ascending by key ─▶ kernel: behind their lanes' tails ─▶ what it leaves: one by one ─ … ─▶ settlePlacedHosts
  *
  *   handle of a placed record ─▶ unplaceRecord ─▶ it stands nowhere, and may be placed again
  *
@@ -13,6 +13,7 @@ import {
   hostNextBusy,
   QUEUE_HOST_WORD,
   QUEUE_RULE_WORD,
+  RULE_POLITE,
   RULE_QUEUE_RANKS_WORD,
 } from "../../structures/hosts/host-table.ts";
 import { ranksInsert, ranksRemove } from "../../structures/ordering/ranks.ts";
@@ -27,6 +28,7 @@ import {
   scratchPlace,
   scratchPlacing,
 } from "../../structures/records/kernel-scratch.ts";
+import { areLanesOpened, giveLanes, takeLanes } from "../../structures/records/record-batch.ts";
 import { setFloat, word } from "../../structures/store.ts";
 import { type Core, ruleFlags } from "../core.ts";
 import { isClockKept } from "../politeness/host-clock.ts";
@@ -35,20 +37,37 @@ import { queueInsert, queueRemove, settleHost } from "../scheduling/schedule.ts"
 import { sharesJoin } from "../scheduling/rule-shares.ts";
 import { bookPlace } from "./ledger.ts";
 
+/**
+ * Whether all pending records stand in queues of their hosts, each of which has an order of its own: they may be placed queue by queue, which
+ * keeps what placing needs in the caches. Under any other rule they stand in one lane.
+ */
+export function areQueued(core: Core): boolean {
+  return core.rules.every(
+    (rule) => rule === core.none || (ruleFlags(core, rule.handle) & RULE_POLITE) !== 0,
+  );
+}
+
 /** Puts pending records, which stand nowhere, into their places and counts them at their rules. */
 export function placeRecords(core: Core, handles: Uint32Array): void {
   const { scratch } = core;
+  takeLanes(scratch, 0);
   for (let start = 0; start < handles.length; start += SCRATCH_ROWS) {
     const placing = scratchPlacing(scratch, handles.subarray(start, start + SCRATCH_ROWS));
     for (let index = 0; ; index++) {
       index = scratchPlace(scratch, placing, index);
+      if (index < placing && areLanesOpened(scratch)) {
+        needRoom(core);
+        takeLanes(scratch, placing - index);
+        index = scratchPlace(scratch, placing, index);
+      }
       if (index >= placing) break;
       placeOne(core, handles[start + index] as number);
     }
   }
+  giveLanes(scratch);
 }
 
-/** Where the kernel does not: a lane that does not stand yet, or a place between others. */
+/** Where the kernel does not: a lane beside another one, or a place between others. */
 function placeOne(core: Core, record: number): void {
   const { store } = core;
   needRoom(core);

@@ -1,18 +1,25 @@
 /**
  * Sorts handles by their keys: whole numbers, mostly dense and unique. Dense keys are placed directly; others are sorted in
- * radix passes of 16 bits over the range of the keys, at most four.
+ * radix passes of 16 bits over the range of the keys, at most four. What is divided comes part by part, each sorted by its keys.
  */
+import { PART_COUNT } from "../../layout/calls/place-records.ts";
 import type { Core } from "../core.ts";
 import type { RecordList } from "./record-list.ts";
 import { setRecordKey } from "../../structures/records/record.ts";
 
 const DIGITS = 65_536;
-/** With up to this many places for each handle, handles are placed directly. */
+/** With up to this many places for each handle, handles are placed directly; where parts take as much memory again, with up to so many. */
 const DENSE = 4;
+const DENSE_DIVIDED = 3;
+type Columns = Omit<RecordList, "count">;
+
 /** Below this many handles the counting alone would cost more. */
 const SMALL = 4_096;
 
-/** Sorts records. One whose place another one has, as a forged journal may have it, gets a new place after all others. */
+/**
+ * Sorts records: those of a part by their keys, where the list is divided. One whose place another one has, as a forged journal may have it,
+ * gets a new place after all others.
+ */
 export function sortApart(
   core: Core,
   list: RecordList,
@@ -27,11 +34,12 @@ export function sortApart(
 }
 
 /**
- * Returns the handles in ascending order of their keys, and notes in `same` those whose key is that of another one. May overwrite the
- * input's arrays.
+ * Returns the handles in ascending order of their keys, part by part where the list is divided and no two keys are the same. Notes in `same`
+ * those whose key is that of another one. May overwrite the input's arrays.
  */
-export function sortByKey({ handles, keys, count }: RecordList, same: number[]): Uint32Array {
-  if (count < SMALL) return sortFew({ handles, keys, count }, same);
+export function sortByKey(list: RecordList, same: number[]): Uint32Array {
+  const { handles, keys, count } = list;
+  if (count < SMALL) return sortFew(list, same);
   let low = Number.POSITIVE_INFINITY;
   let high = Number.NEGATIVE_INFINITY;
   for (let i = 0; i < count; i++) {
@@ -39,53 +47,85 @@ export function sortByKey({ handles, keys, count }: RecordList, same: number[]):
     if (key < low) low = key;
     if (key > high) high = key;
   }
-  if (high - low < DENSE * count && Number.isInteger(high - low)) {
-    const sorted = sortDense(handles, keys, { count, low, places: high - low + 1 });
+  const dense = list.parts === undefined ? DENSE : DENSE_DIVIDED;
+  if (high - low < dense * count && Number.isInteger(high - low)) {
+    const sorted = sortDense(list, low, high - low + 1);
     if (sorted !== undefined) return sorted;
   }
-  let fromHandles = handles.subarray(0, count);
-  let fromKeys = keys.subarray(0, count);
-  let toHandles: Uint32Array = new Uint32Array(count);
-  let toKeys: Float64Array = new Float64Array(count);
+  let from: Columns = {
+    handles: handles.subarray(0, count),
+    keys: keys.subarray(0, count),
+    parts: list.parts,
+  };
+  let to: Columns = {
+    handles: new Uint32Array(count),
+    keys: new Float64Array(count),
+    parts: list.parts === undefined ? undefined : new Uint16Array(count),
+  };
   const starts = new Uint32Array(DIGITS);
   for (let unit = 1; (high - low) / unit >= 1; unit *= DIGITS) {
     starts.fill(0);
-    for (let i = 0; i < count; i++) bump(starts, digit(fromKeys, i, low, unit));
-    let sum = 0;
-    for (let d = 0; d < DIGITS; d++) {
-      const here = starts[d] as number;
-      starts[d] = sum;
-      sum += here;
-    }
+    for (let i = 0; i < count; i++) bump(starts, digit(from.keys, i, low, unit));
+    addUp(starts);
     for (let i = 0; i < count; i++) {
-      const to = bump(starts, digit(fromKeys, i, low, unit));
-      toHandles[to] = fromHandles[i] as number;
-      toKeys[to] = fromKeys[i] as number;
+      const place = bump(starts, digit(from.keys, i, low, unit));
+      to.handles[place] = from.handles[i] as number;
+      to.keys[place] = from.keys[i] as number;
+      if (to.parts !== undefined) to.parts[place] = (from.parts as Uint16Array)[i] as number;
     }
-    [fromHandles, toHandles] = [toHandles, fromHandles];
-    [fromKeys, toKeys] = [toKeys, fromKeys];
+    [from, to] = [to, from];
   }
   for (let i = 1; i < count; i++) {
-    if (fromKeys[i] === fromKeys[i - 1]) same.push(fromHandles[i] as number);
+    if (from.keys[i] === from.keys[i - 1]) same.push(from.handles[i] as number);
   }
-  return fromHandles;
+  if (same.length > 0 || from.parts === undefined) return from.handles;
+  return divide(from.handles, from.parts, to.handles);
 }
 
 /** One write for each handle; returns undefined when two have the same key, or one is not a whole number. */
 function sortDense(
-  handles: Uint32Array,
-  keys: Float64Array,
-  { count, low, places }: { count: number; low: number; places: number },
+  { handles, keys, parts, count }: RecordList,
+  low: number,
+  places: number,
 ): Uint32Array | undefined {
   const sparse = new Uint32Array(places);
   for (let i = 0; i < count; i++) sparse[(keys[i] as number) - low] = handles[i] as number;
-  const sorted = new Uint32Array(count);
+  let found = 0;
+  for (let place = 0; place < places; place++) if (sparse[place] !== 0) found++;
+  if (found !== count) return undefined;
+  if (parts !== undefined) {
+    const sparseParts = new Uint16Array(places);
+    for (let i = 0; i < count; i++) sparseParts[(keys[i] as number) - low] = parts[i] as number;
+    return divide(sparse, sparseParts, handles.subarray(0, count));
+  }
   let at = 0;
   for (let place = 0; place < places; place++) {
     const handle = sparse[place] as number;
-    if (handle !== 0) sorted[at++] = handle;
+    if (handle !== 0) sparse[at++] = handle;
   }
-  return at === count ? sorted : undefined;
+  return sparse.subarray(0, at);
+}
+
+/** Writes handles part by part to `to`; within a part they keep their order. A handle of 0 is none. */
+function divide(handles: Uint32Array, parts: Uint16Array, to: Uint32Array): Uint32Array {
+  const starts = new Uint32Array(PART_COUNT);
+  for (let i = 0; i < handles.length; i++) if (handles[i] !== 0) bump(starts, parts[i] as number);
+  addUp(starts);
+  for (let i = 0; i < handles.length; i++) {
+    const handle = handles[i] as number;
+    if (handle !== 0) to[bump(starts, parts[i] as number)] = handle;
+  }
+  return to;
+}
+
+/** Turns counts into where each begins. */
+function addUp(counts: Uint32Array): void {
+  let sum = 0;
+  for (let at = 0; at < counts.length; at++) {
+    const here = counts[at] as number;
+    counts[at] = sum;
+    sum += here;
+  }
 }
 
 function digit(keys: Float64Array, index: number, low: number, unit: number): number {

@@ -2,11 +2,15 @@
  * Places restored records after everything was read: each record goes where its state and its key require, and is counted. Leases return:
  * pending, at their old place.
  *
- *   tables ─▶ handles and keys ─▶ sorted ─▶ pending: placed · failed: their lane · waiting, resting: their heaps
+ *   tables ─▶ handles and keys ─▶ sorted, queue by queue where each has an order of its own ─▶ pending: placed · failed: their lane · waiting, resting: their heaps
  */
 import { memoryFull } from "../../base/errors.ts";
 import type { Core, Counters } from "../../frontier/core.ts";
-import { placeRecords, settlePlacedHosts } from "../../frontier/records/place-records.ts";
+import {
+  areQueued,
+  placeRecords,
+  settlePlacedHosts,
+} from "../../frontier/records/place-records.ts";
 import { installRules } from "../../frontier/rules/install-rules.ts";
 import {
   epochDrop,
@@ -26,12 +30,11 @@ import {
   RECORD_RESTING,
   RECORD_WAITING,
   recordKey,
-  recordPlace,
   recordState,
 } from "../../structures/records/record.ts";
 import { seenFind, seenHot, seenRecovered } from "../../structures/seen/seen-set.ts";
 import { createRecordList, appendRecord } from "../../frontier/records/record-list.ts";
-import { eachLiveRecord } from "../journal/live-records.ts";
+import { listUnplaced } from "../journal/live-records.ts";
 import { endRecoverySpill } from "./recovery-spill.ts";
 import { dueOfRestored, type Restoration } from "./restore-records.ts";
 import { clearCopied } from "./copied-records.ts";
@@ -59,10 +62,10 @@ export function placeRestored(restoration: Restoration, nowMs: number): void {
   endRecoverySpill(restoration);
   // No host stands anywhere yet, even where a spill has placed records: `settlePlacedHosts` comes below.
   if (!separateTurns(core)) restoration.isCorrected = true;
-  const pending = createRecordList(seenHot(core.seen));
+  const pending = createRecordList(seenHot(core.seen), areQueued(core));
   const failed = createRecordList();
-  eachLiveRecord(core, restoration.names, (record) => {
-    if (recordPlace(store, record) !== 0) return; // already placed, to save memory
+  // Some are placed already, to save memory.
+  listUnplaced(core, restoration.names, pending, (record) => {
     const state = recordState(store, record);
     if (state === RECORD_LEASED) {
       restoreState(store, record, RECORD_PENDING);

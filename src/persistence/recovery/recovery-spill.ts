@@ -17,8 +17,8 @@ import type { Core } from "../../frontier/core.ts";
 import { REGION_PAGE_BYTES } from "../../layout/memory/region.ts";
 import { hostClock } from "../../frontier/politeness/host-clock.ts";
 import { needRoom } from "../../frontier/records/memory-reserve.ts";
-import { placeRecords } from "../../frontier/records/place-records.ts";
-import { appendKey, appendRecord, createRecordList } from "../../frontier/records/record-list.ts";
+import { areQueued, placeRecords } from "../../frontier/records/place-records.ts";
+import { appendKey, createRecordList } from "../../frontier/records/record-list.ts";
 import { settleHost } from "../../frontier/scheduling/schedule.ts";
 import { spillDownTo } from "../../frontier/scheduling/spill-control.ts";
 import {
@@ -45,11 +45,11 @@ import { compactIdleHosts } from "../../structures/hosts/compact-hosts.ts";
 import { seenTidy } from "../../structures/seen/seen-set.ts";
 import { ranksRemove } from "../../structures/ordering/ranks.ts";
 import { timelineRemove } from "../../structures/ordering/timeline.ts";
-import { RECORD_PENDING, recordPlace, recordState } from "../../structures/records/record.ts";
+import { recordPlace } from "../../structures/records/record.ts";
 import { type Spill, spillPageBytes, spillUsedBytes } from "../../structures/spill/lane-spill.ts";
 import { float, word } from "../../structures/store.ts";
 import { copiedBytes } from "./copied-records.ts";
-import { eachLiveRecord } from "../journal/live-records.ts";
+import { listUnplaced } from "../journal/live-records.ts";
 import type { Restoration } from "./restore-records.ts";
 import { sortApart, sortByKey } from "../../frontier/records/sort-records.ts";
 
@@ -71,7 +71,7 @@ const SEEN_ENTRIES = 16_384;
 /** Called after each section or frame, and within frames of many entries, while no row is collected. */
 export function spillDuringRecovery(restoration: Restoration): void {
   const { core, names } = restoration;
-  const { spilling, store } = core;
+  const { spilling } = core;
   if (spilling === undefined) return;
   const { spill } = spilling;
   seenTidy(core.seen, SEEN_ENTRIES);
@@ -79,11 +79,8 @@ export function spillDuringRecovery(restoration: Restoration): void {
   const held = heldBytes(spilling);
   if (held <= budgetBytes || !hasMuchToSpill(spilling)) return;
   if (held < restoration.spillAt && spillUsedBytes(spill) < restoration.spillUsedAt) return;
-  const pending = createRecordList();
-  eachLiveRecord(core, names, (record) => {
-    if (recordState(store, record) !== RECORD_PENDING || recordPlace(store, record) !== 0) return;
-    appendRecord(store, pending, record);
-  });
+  const pending = createRecordList(0, areQueued(core));
+  listUnplaced(core, names, pending, () => undefined);
   const { handles, areApart } = sortApart(core, pending);
   if (!areApart) restoration.isCorrected = true;
   placeRecords(core, handles);

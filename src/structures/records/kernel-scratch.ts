@@ -24,7 +24,7 @@
  *   leased     u32 × rows   records that were handed out
  *   ended      u32 × rows   records whose leases end; endSizes: their bytes
  *   touched    u32 × rows   records or rule queues that are read ahead
- *   placed     u32 × rows   records that a recovery places
+ *   placed     u32 × rows   records that a recovery lists, or places; their keys and parts are in text
  *   firsts     u32 × rows   the place of each row's host among those that a batch meets
  *   spilled    u32 × rows   what the host index holds of each row's host, where some are on disk
  *   admitted   u32 × rows   records whose admission is logged (structures/records/entry-batch.ts)
@@ -257,9 +257,48 @@ export function scratchPlacing({ placed, store }: Scratch, records: Uint32Array)
   return records.length as Placing;
 }
 
-/** Appends named records to their lanes, from index `from` on; the index of one that the caller has to plant, or their number. @hot */
-export function scratchPlace({ placed, store }: Scratch, placing: Placing, from: number): number {
-  return store.kernel.exports.placeRecords(placed, from, placing);
+/**
+ * Appends named records to their lanes, from index `from` on, and opens lanes of which `takeLanes` took the memory; the index of one that the
+ * caller has to plant, or their number. @hot
+ */
+export function scratchPlace(
+  { make, placed, store }: Scratch,
+  placing: Placing,
+  from: number,
+): number {
+  return store.kernel.exports.placeRecords(make, placed, from, placing);
+}
+
+/** Records that stand nowhere, as the scratch lists them. */
+export interface Unplaced {
+  /** Pending ones. */
+  readonly handles: Uint32Array;
+  readonly keys: Float64Array;
+  /** Where the part of each of them is (layout/calls/place-records.ts). */
+  readonly parts: Uint16Array;
+  /** Any others. */
+  readonly others: Uint32Array;
+}
+
+/**
+ * Lists the records that stand nowhere among `count` values of a walk from word `at` on, at most SCRATCH_ROWS; the values are overwritten, the
+ * lists are valid until anything else is called.
+ */
+export function scratchUnplaced(
+  { placed, store, text }: Scratch,
+  at: number,
+  count: number,
+): Unplaced {
+  const parts = text + SCRATCH_ROWS * 8;
+  const found = store.kernel.exports.listUnplaced(at * 4, count, placed, text, parts);
+  const { f64, u16, u32 } = store.region.views;
+  const pending = found & 0xffff;
+  return {
+    handles: u32.subarray(placed >> 2, (placed >> 2) + pending),
+    keys: f64.subarray(text >> 3, (text >> 3) + pending),
+    parts: u16.subarray(parts >> 1, (parts >> 1) + pending),
+    others: u32.slice(at, at + (found >>> 16)),
+  };
 }
 
 /** Warms the caches for the next hand-outs of rules. */

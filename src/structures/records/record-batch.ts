@@ -175,8 +175,14 @@ export function takeRecords(
   return decided as number as StockedJob;
 }
 
+/** Whether the kernel has opened all lanes of which the memory was taken. */
+export function areLanesOpened({ make, store }: Scratch): boolean {
+  const { u32 } = store.region.views;
+  return u32[(make >> 2) + MAKE_LANES_TAKEN_WORD] === u32[(make >> 2) + MAKE_LANES_OPENED_WORD];
+}
+
 /** Takes the memory of lanes that the kernel may open. @hot */
-function takeLanes(scratch: Scratch, wanted: number): void {
+export function takeLanes(scratch: Scratch, wanted: number): void {
   const { arena, region } = scratch.store;
   let taken = 0;
   for (; taken < wanted; taken++) {
@@ -209,19 +215,24 @@ export function openNextLones(
   exports.makeHosts(scratch.make, found);
   hostsReturn(hosts, scratch);
   giveUnused(scratch);
-  leaveLanes(scratch, scratch.make as StockedJob);
+  giveLanes(scratch);
 }
 
 /** Gives back the lanes that the kernel did not open. @hot */
 export function leaveLanes(scratch: Scratch, job: StockedJob): MadeJob {
-  const { arena, region } = scratch.store;
-  const { u32 } = region.views;
-  const taken = u32[(job >> 2) + MAKE_LANES_TAKEN_WORD] as number;
-  const opened = u32[(job >> 2) + MAKE_LANES_OPENED_WORD] as number;
-  for (let index = opened; index < taken; index++) {
-    arenaGive(arena, u32[(scratch.lanes >> 2) + index] as number, LANE_BYTES);
-  }
+  giveLanes(scratch);
   return job as number as MadeJob;
+}
+
+/** The same, where no records are made. @hot */
+export function giveLanes({ lanes, make, store }: Scratch): void {
+  const { arena, region } = store;
+  const { u32 } = region.views;
+  const taken = u32[(make >> 2) + MAKE_LANES_TAKEN_WORD] as number;
+  const opened = u32[(make >> 2) + MAKE_LANES_OPENED_WORD] as number;
+  for (let index = opened; index < taken; index++) {
+    arenaGive(arena, u32[(lanes >> 2) + index] as number, LANE_BYTES);
+  }
 }
 
 /** How many lanes the kernel has opened; `laneOpened` names their rules. @hot */
