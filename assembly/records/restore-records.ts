@@ -60,6 +60,7 @@ import {
   RESTORE_ROW_BYTES,
   RESTORE_SIZES_WORD,
   RESTORE_SLOTS_WORD,
+  RESTORE_SOLE_WORD,
   RESTORE_TEXT_WORD,
   RESTORE_TOUCHED_WORD,
   RESTORE_TRIES_WORD,
@@ -176,6 +177,7 @@ export function restoreQueues(job: usize): void {
   const queues = <usize>get(job, RESTORE_QUEUES_WORD);
   const values = <usize>get(job, RESTORE_VALUES_WORD);
   const sizes = <usize>get(job, RESTORE_SIZES_WORD);
+  const sole = get(job, RESTORE_SOLE_WORD);
   forgetAway(hosts, count);
   touchHosts(job, hosts, count);
   let row = <usize>get(job, RESTORE_ROWS_WORD);
@@ -184,7 +186,8 @@ export function restoreQueues(job: usize): void {
     const own = get(row, RESTORE_OWN_WORD);
     let queue: u32 = 0;
     if (own !== RESTORE_OWNER && host !== 0 && get(host, HOST_LIVE_WORD) !== 0) {
-      queue = queueOf(host, get(queues, i));
+      const rule = get(queues, i);
+      queue = rule === sole ? get(host, HOST_QUEUES_WORD) : queueOf(host, rule);
     }
     const bytes = RECORD_HEAD_BYTES + get(row, RESTORE_LENGTH_WORD) + (own === 0 ? 0 : 4);
     set(queues, i, queue);
@@ -202,7 +205,8 @@ function forgetAway(hosts: usize, count: u32): void {
 function touchHosts(job: usize, hosts: usize, count: u32): void {
   let touched: u32 = 0;
   for (let i: u32 = 0; i < count; i++) touched += get(at(get(hosts, i)), HOST_QUEUES_WORD);
-  for (let i: u32 = 0; i < count; i++) {
+  const isSole = get(job, RESTORE_SOLE_WORD) !== 0;
+  for (let i: u32 = 0; i < count && !isSole; i++) {
     touched += get(at(get(at(get(hosts, i)), HOST_QUEUES_WORD)), QUEUE_RULE_WORD);
   }
   set(job, RESTORE_TOUCHED_WORD, touched);

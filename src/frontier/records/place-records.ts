@@ -10,11 +10,13 @@
  */
 import {
   HOST_PENDING_WORD,
+  HOST_TURN_WORD,
   hostNextBusy,
   QUEUE_HOST_WORD,
   QUEUE_RULE_WORD,
   RULE_POLITE,
   RULE_QUEUE_RANKS_WORD,
+  RULE_SHARED,
 } from "../../structures/hosts/host-table.ts";
 import { ranksInsert, ranksRemove } from "../../structures/ordering/ranks.ts";
 import {
@@ -29,13 +31,15 @@ import {
   scratchPlacing,
 } from "../../structures/records/kernel-scratch.ts";
 import { areLanesOpened, giveLanes, takeLanes } from "../../structures/records/record-batch.ts";
-import { setFloat, word } from "../../structures/store.ts";
+import { float, setFloat, word } from "../../structures/store.ts";
 import { type Core, ruleFlags } from "../core.ts";
 import { isClockKept } from "../politeness/host-clock.ts";
 import { assertRoom, needRoom } from "./memory-reserve.ts";
 import { queueInsert, queueRemove, settleHost } from "../scheduling/schedule.ts";
 import { sharesJoin } from "../scheduling/rule-shares.ts";
 import { bookPlace } from "./ledger.ts";
+import { appendKey, createRecordList } from "./record-list.ts";
+import { sortByKey } from "./sort-records.ts";
 
 /**
  * Whether all pending records stand in queues of their hosts, each of which has an order of its own: they may be placed queue by queue, which
@@ -97,11 +101,18 @@ export function unplaceRecord(core: Core, record: number): void {
   bookPlace(core, record, -1);
 }
 
-/** Lets rules and hosts stand where their placed records ask. */
+/** Lets rules and hosts stand where their placed records ask: in the order of their turns, in which each costs O(1). */
 export function settlePlacedHosts(core: Core, nowMs: number): void {
   const { hosts, store } = core;
+  const placed = createRecordList();
   for (let host = hostNextBusy(hosts, 0); host !== 0; host = hostNextBusy(hosts, host)) {
     if (word(store, host, HOST_PENDING_WORD) === 0) continue;
+    appendKey(placed, host, float(store, host, HOST_TURN_WORD));
+  }
+  // Groups are asked about hosts, and first turns decided, in the order in which the hosts came.
+  const isFree = core.groupKinds.length === 0 && (core.flagsSeen & RULE_SHARED) === 0;
+  const listed = placed.handles.subarray(0, placed.count);
+  for (const host of isFree ? sortByKey(placed, []) : listed) {
     needRoom(core);
     settleHost(core, host, nowMs);
   }

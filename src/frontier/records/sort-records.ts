@@ -11,10 +11,10 @@ const DIGITS = 65_536;
 /** With up to this many places for each handle, handles are placed directly; where parts take as much memory again, with up to so many. */
 const DENSE = 4;
 const DENSE_DIVIDED = 3;
-type Columns = Omit<RecordList, "count">;
-
 /** Below this many handles the counting alone would cost more. */
 const SMALL = 4_096;
+
+type Columns = Omit<RecordList, "count">;
 
 /**
  * Sorts records: those of a part by their keys, where the list is divided. One whose place another one has, as a forged journal may have it,

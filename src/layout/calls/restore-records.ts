@@ -16,6 +16,7 @@
  *   11  end             where the entries end
  *   12  parent          handle of the parent of entries that follow, or 0
  *   13  touched         a meaningless value: keeps the touching loads alive
+ *   14  sole            handle of the only rule there is, under which hosts have one queue; 0: there are several
  *
  * Row, words:
  *    0-1  hash of the identity        2-3  hash of the host
@@ -41,6 +42,7 @@ export const RESTORE_AT_WORD = 10;
 export const RESTORE_END_WORD = 11;
 export const RESTORE_PARENT_WORD = 12;
 export const RESTORE_TOUCHED_WORD = 13;
+export const RESTORE_SOLE_WORD = 14;
 export const RESTORE_JOB_BYTES = 64;
 
 export const RESTORE_ROW_BYTES = 64;

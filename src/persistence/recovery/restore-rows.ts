@@ -41,6 +41,7 @@ import {
   restoreInput,
   rowWords,
   setRestoreCount,
+  setRestoreSole,
   setRowOwn,
   setRowRule,
 } from "../../structures/records/restore-batch.ts";
@@ -190,6 +191,7 @@ function makeRows(restoration: Restoration, columns: RowColumns | undefined): nu
     const rule = (u32[rowWords(batch, row) + RESTORE_HEAD_WORD] as number) >>> 16;
     setRowRule(batch, row, ruleOfIndex(restoration, rule).handle);
   }
+  setRestoreSole(batch, core.sole?.handle ?? 0); // what makes a gone rule comes before
   admitRestored(batch, core.hosts.index, core.seen);
   const { table } = core.seen;
   let { sweeps } = table;

@@ -24,6 +24,7 @@ import {
   RESTORE_ROW_WORDS,
   RESTORE_SIZES_WORD,
   RESTORE_SLOTS_WORD,
+  RESTORE_SOLE_WORD,
   RESTORE_VALUES_WORD,
 } from "../../layout/calls/restore-records.ts";
 import { memoryFull } from "../../base/errors.ts";
@@ -165,6 +166,11 @@ export function setRowRule({ store, queues }: RestoreBatch, row: number, rule: n
 /** Names the parent of a row, or leaves it to the owner. */
 export function setRowOwn(batch: RestoreBatch, row: number, own: number): void {
   batch.store.region.views.u32[rowWords(batch, row) + RESTORE_OWN_WORD] = own;
+}
+
+/** Names the only rule there is, or 0. */
+export function setRestoreSole({ store, job }: RestoreBatch, rule: number): void {
+  store.region.views.u32[(job >> 2) + RESTORE_SOLE_WORD] = rule;
 }
 
 /** Finds hosts and queues, admits the identities of rows that have both, takes their memory. Throws MEMORY_FULL. @hot */
