@@ -3,10 +3,8 @@
  *
  *   handles  h0 h1 h2 …      keys  k0 k1 k2 …      count of both      parts, where they are to be divided  p0 p1 p2 …
  */
-import { PART_FACTOR, PART_SHIFT } from "../../layout/calls/place-records.ts";
 import { orderKeyOf } from "../../structures/hosts/lone-host.ts";
-import type { Unplaced } from "../../structures/records/kernel-scratch.ts";
-import { recordQueue } from "../../structures/records/record.ts";
+import { partOf, type Unplaced } from "../../structures/records/kernel-scratch.ts";
 import type { Store } from "../../structures/store.ts";
 
 export interface RecordList {
@@ -29,9 +27,7 @@ export function createRecordList(capacity = CAPACITY_FIRST, isDivided = false): 
 /** Notes one more, with the key that it has now. */
 export function appendRecord(store: Store, noted: RecordList, record: number): void {
   appendKey(noted, record, orderKeyOf(store, record));
-  const { count, parts } = noted;
-  if (parts === undefined) return;
-  parts[count - 1] = Math.imul(recordQueue(store, record), PART_FACTOR) >>> PART_SHIFT;
+  if (noted.parts !== undefined) noted.parts[noted.count - 1] = partOf(store, record);
 }
 
 /** Notes one more handle, with a key. */

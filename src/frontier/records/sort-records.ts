@@ -2,9 +2,9 @@
  * Sorts handles by their keys: whole numbers, mostly dense and unique. Dense keys are placed directly; others are sorted in
  * radix passes of 16 bits over the range of the keys, at most four. What is divided comes part by part, each sorted by its keys.
  */
-import { PART_COUNT } from "../../layout/calls/place-records.ts";
 import type { Core } from "../core.ts";
 import type { RecordList } from "./record-list.ts";
+import { PART_COUNT } from "../../structures/records/kernel-scratch.ts";
 import { setRecordKey } from "../../structures/records/record.ts";
 
 const DIGITS = 65_536;

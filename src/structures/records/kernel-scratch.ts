@@ -49,10 +49,13 @@ import {
   MAKE_SIZES_WORD,
   MAKE_TURNS_WORD,
 } from "../../layout/calls/make-records.ts";
+import { PART_FACTOR, PART_SHIFT } from "../../layout/calls/place-records.ts";
 import { REGION_PAGE_BYTES } from "../../layout/memory/region.ts";
 import { regionGive, regionTake } from "../../memory/region.ts";
-import { recordTextLength } from "./record.ts";
+import { recordQueue, recordTextLength } from "./record.ts";
 import type { Store } from "../store.ts";
+
+export { PART_COUNT } from "../../layout/calls/place-records.ts";
 
 export interface Scratch {
   readonly store: Store;
@@ -267,6 +270,11 @@ export function scratchPlace(
   from: number,
 ): number {
   return store.kernel.exports.placeRecords(make, placed, from, placing);
+}
+
+/** The part of a record (layout/calls/place-records.ts), as `scratchUnplaced` lists it. */
+export function partOf(store: Store, record: number): number {
+  return Math.imul(recordQueue(store, record), PART_FACTOR) >>> PART_SHIFT;
 }
 
 /** Records that stand nowhere, as the scratch lists them. */
