@@ -18,7 +18,6 @@ const SHARED_FLAGS: readonly Flag[] = [
   {
     name: "partitions",
     value: "<n>",
-
     text: "with --redis: parts of a frontier that is made (16)",
   },
   {
@@ -52,7 +51,6 @@ export const CRAWL_FLAGS: readonly Flag[] = [
   {
     name: "timeout",
     value: "<ms>",
-
     text: "most time for a page, from connecting to its last byte (60000)",
   },
   { name: "rules", value: "<file>", text: "rules as JSON; watched, a change takes effect at once" },
