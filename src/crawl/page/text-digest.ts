@@ -50,10 +50,8 @@ export function createTextDigest(url?: string): TextDigest {
   const own = isCompared ? wordsOf(url) : NO_WORDS;
   const votes = new Int32Array(isCompared ? 64 : 0);
   const [fours, numbers] = [new Set<number>(), new Set<number>()];
-  let [third, second, first] = [0, 0, 0];
-  let previous = 0;
-  let [a, b] = [0, FNV_START];
-  let [maskedA, maskedB] = [0, FNV_START];
+  let [third, second, first, previous] = [0, 0, 0, 0];
+  let [a, b, maskedA, maskedB] = [0, FNV_START, 0, FNV_START];
   /** A word: itself, as it is shown, and as a part of fours. */
   const end = (hash: number, shown: number, plain: number): void => {
     a = Math.imul(a ^ hash, FNV_PRIME);
@@ -102,8 +100,7 @@ export function createTextDigest(url?: string): TextDigest {
         const shown = isOwn && runs > 0 ? VARIES : hash;
         end(hash, shown, isNumber ? VARIES : shown);
         const isOfPage = isNumber && !isLink && isCompared && shown === hash;
-        if (isOfPage && NUMBER.test(text.slice(at - letters, at)))
-          numbers.add(mixed(joined(previous, hash)));
+        if (isOfPage && isValue(text, at - letters, at)) numbers.add(joined(previous, hash));
         previous = hash;
         word = run = FNV_START;
         letters = runs = 0;
@@ -138,6 +135,10 @@ function wordsOf(url: string): ReadonlySet<number> {
     }
   }
   return words;
+}
+
+function isValue(text: string, from: number, to: number): boolean {
+  return NUMBER.test(text.slice(from, to));
 }
 
 function decoded(path: string): string {
