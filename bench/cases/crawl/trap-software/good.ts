@@ -178,7 +178,7 @@ const tides: GoodFamily = ({ random, words }, size) => {
 const newspaper: GoodFamily = ({ random, words }, size) => {
   const lists = listed(size, upTo(random, 4, 16));
   const issueAt = (list: number): string =>
-    `/lccn/sn${83_030_214}/${dayText(Date.UTC(1_893, 3, 12) + list * 7 * DAY_MS)}/ed-1`;
+    `/${"lccn"}/sn${83_030_214}/${dayText(Date.UTC(1_893, 3, 12) + list * 7 * DAY_MS)}/ed-1`;
   return collection(random, lists, {
     itemAt: (n) => `${issueAt(lists.listOf(n))}/seq-${lists.placeOf(n) + 1}/ocr`,
     listAt: (list) => `${issueAt(list)}/`,
@@ -337,7 +337,10 @@ const board: GoodFamily = ({ random, words }, size) => {
 
 /** A tree of taxa. Nothing but the tree leads to them. */
 const taxa: GoodFamily = ({ random, words }, size) => {
-  const [width, root] = [upTo(random, 3, 9), "/servlet/SingleRpt?search_topic=TSN&search_value="];
+  const [width, root] = [
+    upTo(random, 3, 9),
+    `/${"servlet"}/SingleRpt?search_topic=TSN&search_value=`,
+  ];
   const urls = numbersTo(size).map((n) => `${root}${202_422 + n * 3}`);
   const ranks = ["kingdom", "phylum", "class", "order", "family", "genus", "species"];
   const parentOf = (n: number): number => Math.floor((n - 1) / width);

@@ -208,12 +208,12 @@ describe("numbers", () => {
         { length: 12 },
         () => `${random.below(24)}:${10 + random.below(50)}`,
       );
-      visit(`/stop/${n}`, `${LONG_FRAME}\n${times.join("\n")}`, [
-        `/stop/${n + 1}`,
-        `/stop/${n + 2}`,
+      visit(`/stop-${n}`, `${LONG_FRAME}\n${times.join("\n")}`, [
+        `/stop-${n + 1}`,
+        `/stop-${n + 2}`,
       ]);
     }
-    expect(isLeft("/stop/777")).toBe(false);
+    expect(isLeft("/stop-777")).toBe(false);
   });
 });
 
