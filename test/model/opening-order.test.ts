@@ -1,6 +1,8 @@
 /**
- * The order after an opening, against the frontier that never closed: thousands of records, so that they are placed in bulk and part by
- * part, under rules of each kind, with hosts that are held, blocked and slow, from a snapshot, the journal behind it, or both.
+ * The order of leases after an opening equals that of a frontier that was never closed.
+ *
+ * There are thousands of records, so that they are placed in bulk and part by part. Rules are of each kind; some hosts wait, some are blocked.
+ * A directory holds a snapshot, a journal, or a snapshot and the journal of what came after it.
  */
 import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../src/base/clock.ts";

@@ -53,26 +53,20 @@ export class ChangingParts {
     for (const [at, run] of runs.entries()) {
       if (at >= RUNS_MAX) break;
       const isBeside = longest > run.fours.length;
-      const isChanging = countAt(known, `${run.before} ${run.after}`, {
-        ...{ length: run.fours.length, isBeside },
-      });
-      if (isChanging) own = (own ?? [...runs]).filter((each) => each !== run);
+      if (isChangingAt(known, run, isBeside))
+        own = (own ?? [...runs]).filter((each) => each !== run);
     }
     known.pages++;
     return own ?? runs;
   }
 }
 
-interface RunOf {
-  readonly length: number;
-  readonly isBeside: boolean;
-}
-
-/** Counts a run at a place; whether words change there. */
-function countAt({ pages, places }: HostPlaces, name: string, { length, isBeside }: RunOf) {
+/** Counts a run at its place; whether words change there. */
+function isChangingAt({ pages, places }: HostPlaces, run: Run, isBeside: boolean): boolean {
+  const name = `${run.before} ${run.after}`;
   const place = places.get(name) ?? { since: pages, short: 0, beside: 0, isChanging: false };
   if (place.short === 0) places.set(name, place);
-  if (length > SHORT_MAX) return false;
+  if (run.fours.length > SHORT_MAX) return false;
   place.short++;
   if (isBeside) place.beside++;
   const isMostly = place.short >= SHORT_SHARE * (pages + 1 - place.since);

@@ -28,6 +28,7 @@ import type { VisitedText } from "./trap-types.ts";
 import { shapeOf, type UrlShape } from "./url-shape.ts";
 
 const KEPT = 8;
+/** A wide family with more kinds of URLs multiplies. */
 const KINDS_MAX = 3;
 /** What a visit that gave something undoes of those that gave nothing. */
 const [RICH_SCORE, WIDE_RICH_SCORE, TRAP_RICH_SCORE] = [1, 2, 4];

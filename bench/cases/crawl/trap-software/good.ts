@@ -283,7 +283,7 @@ const postcodes: GoodFamily = ({ random, words }, size) => {
   const codeOf = (n: number): string => `${first + lists.listOf(n)}${101 + lists.placeOf(n) * 7}`;
   return collection(random, lists, {
     itemAt: (n) => `${root}/${codeOf(n)}`,
-    listAt: (list) => `${root}/${first + list}xxx`,
+    listAt: (list) => `${root}/${first + list}nnn`,
     label: codeOf,
     item: (n) =>
       `<h1>${codeOf(n)}</h1><p>The postcode ${codeOf(n)} is that of ${words(`place ${n}`, 1)} ` +
