@@ -1,8 +1,8 @@
 /**
  * The order of leases after an opening equals that of a frontier that was never closed.
  *
- * There are thousands of records, so that they are placed in bulk and part by part. Rules are of each kind; some hosts wait, some are blocked.
- * A directory holds a snapshot, a journal, or a snapshot and the journal of what came after it.
+ * There are thousands of records, so that they are placed in bulk and part by part. Rules are of each kind. Some hosts are on
+ * hold, some are blocked, some have a delay of their own. A directory holds a snapshot, a journal, or a snapshot and the journal of what came after it.
  */
 import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../src/base/clock.ts";
