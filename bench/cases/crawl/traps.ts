@@ -1,7 +1,7 @@
 /**
  * traps: what a site with traps costs a crawl that recognises them, beside one without.
  *
- *   site in memory (trap-webs.ts; trap-shapes/, -families/, -sites/ and -software/, drawn from `seed`) ─▶ crawl({ traps: true }) · crawl({ traps: false }), both ended at `most` visits
+ *   site in memory (trap-webs.ts; trap-shapes/, -families/, -sites/, -software/ and -places/, drawn from `seed`) ─▶ crawl({ traps: true }) · crawl({ traps: false }), both ended at `most` visits
  *
  * Facts: the share of good pages that were visited, and the visits of traps. A visit counts as a millisecond: nothing is measured in time.
  * Ratio: visits for each good page.
@@ -12,6 +12,7 @@
 import { crawl } from "../../../src/crawl.ts";
 import { type BenchCase, type Job, numberOf, type Params } from "../../harness/case.ts";
 import { type FamilyPool, openFamilySite } from "./trap-families/site.ts";
+import { openPlaceSite } from "./trap-places/site.ts";
 import { openMixedSite, type Pool } from "./trap-shapes/site.ts";
 import { openHeldOutSite } from "./trap-sites/site.ts";
 import { openSoftwareSite } from "./trap-software/site.ts";
@@ -44,6 +45,8 @@ export const traps: BenchCase = {
         { web: "sites-free", good: 400, most: 2_100, seed },
         { web: "software", good: 400, most: 2_100, seed },
         { web: "software-free", good: 400, most: 2_100, seed },
+        { web: "places", good: 400, most: 2_100, seed },
+        { web: "places-free", good: 400, most: 2_100, seed },
       ]),
     ],
     suite: [{ web: "fresh", good: 1_000, most: 3_000 }],
@@ -52,7 +55,7 @@ export const traps: BenchCase = {
   setup,
 };
 
-type HeldOut = "sites" | "sites-free" | "software" | "software-free";
+type HeldOut = `${"sites" | "software" | "places"}${"" | "-free"}`;
 type MixedPool = Exclude<Pool, "none">;
 const SEEDS: Readonly<Record<TrapSet, number>> = { tuning: 1, held: 2_026, fresh: 40_404 };
 
@@ -68,6 +71,8 @@ function setup(side: string, params: Params): Job {
       return openHeldOutSite(seed, good, web === "sites");
     if (web === "software" || web === "software-free")
       return openSoftwareSite(seed, good, web === "software");
+    if (web === "places" || web === "places-free")
+      return openPlaceSite(seed, good, web === "places");
     return web === "looked" || web === "counted" || web === "free"
       ? openFamilySite(web, seed, good)
       : openMixedSite(web, seed, { goodCount: good });
