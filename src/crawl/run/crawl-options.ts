@@ -315,9 +315,9 @@ export interface CrawlOptions<Item = unknown> {
    */
   trapFilter?: boolean | undefined;
   /**
-   * Recognises traps by what visits of them show, and leaves their links: the same text under many URLs, families of pages that only lead on to
-   * themselves, filters that multiply. `CrawlSummary.traps` tells each with what was seen; its 50th link, 100th, 200th … is visited all the same, and
-   * what these show may reverse it. `exceptRules` names rules whose URLs are never left. Not with `threads`.
+   * Recognises traps by what visits of them show: the same text under many URLs, families of pages that only lead on to themselves, filters that
+   * multiply. Their URLs are set aside behind all others, and visited at last as long as that shows that the family ends; then they fail as `trap`.
+   * `CrawlSummary.traps` tells each with what was seen. `exceptRules` names rules whose URLs are never left. Not with `threads`.
    * @defaultValue false
    */
   traps?:

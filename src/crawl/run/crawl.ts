@@ -335,8 +335,8 @@ class CrawlRun implements Crawl {
     };
     this.#monitor.traps =
       wanted === false ? undefined : createTrapWatch({ exceptRules, ruleOf, isKnown });
-    const postpone = this.#monitor.traps && createLastPlaces(frontier);
-    return { isNew, postpone, traps: this.#monitor.traps, budgets: this.#budgets };
+    const places = this.#monitor.traps && createLastPlaces(frontier, this.#settings.clock);
+    return { isNew, places, traps: this.#monitor.traps, budgets: this.#budgets };
   }
 
   async #work(frontier: Frontier, context: VisitContext): Promise<void> {

@@ -34,7 +34,7 @@ import { openRobotsCacheFile, type RobotsCacheFile } from "../robots/robots-cach
 import { scopeOf } from "./crawl-scope.ts";
 import type { VisitContext, VisitLimits } from "./visit-context.ts";
 
-export type WatchedFamilies = Pick<VisitContext, "traps" | "budgets" | "isNew" | "postpone">;
+export type WatchedFamilies = Pick<VisitContext, "traps" | "budgets" | "isNew" | "places">;
 
 interface CrawlPreparation {
   readonly frontier: Frontier;

@@ -11,7 +11,7 @@ import type { Outcome, RequestLike } from "../../index.ts";
 import { createTextDigest, type TextDigest } from "../page/text-digest.ts";
 import { isHtmlType, readPage } from "../page/extract-page.ts";
 import type { Analysis, Chosen, Download, Extract, ItemSource, Page } from "../module-registry.ts";
-import { laterPriority } from "../traps/last-places.ts";
+import { ASIDE_PRIORITY, laterPriority } from "../traps/last-places.ts";
 import { isTrapUrl } from "../page/trap-links.ts";
 import { type PagePolicy, policyOf } from "../policy/page-policy.ts";
 import { checkDecision, type TakenDecision } from "../policy/policy-hook.ts";
@@ -295,15 +295,18 @@ const NOTHING: Extract = Object.freeze({
   metaRobots: "",
 });
 
-/** The counter of links that are left as this one; undefined: it is followed. */
+/** The counter of links that are left as this one, or that it is set aside; undefined: it is followed. */
 function leftAs(
   url: string,
   { limits, patterns, traps, budgets }: VisitContext,
-): "trapped" | "excluded" | "overBudget" | undefined {
+  hasPlain = false,
+): "trapped" | "excluded" | "overBudget" | "aside" | undefined {
   if (limits.trapFilter && isTrapUrl(url)) return "trapped";
   if (patterns?.refusal(url) !== undefined) return "excluded";
-  if (traps?.isLeft(url) === true) return "trapped";
-  return budgets?.admits(url) === false ? "overBudget" : undefined;
+  const verdict = traps?.linkOf(url, hasPlain);
+  if (verdict === "leave") return "trapped";
+  if (budgets?.admits(url) === false) return "overBudget";
+  return verdict === "aside" ? "aside" : undefined;
 }
 
 /** Why a link is left, as it is or without what means nothing. A budget is asked once, for the URL that would be visited. */
@@ -314,7 +317,7 @@ function leftFirst(
 ): ReturnType<typeof leftAs> {
   if (typeof url !== "string") return undefined;
   if (plain === undefined) return leftAs(url, context);
-  return leftAs(url, { ...context, budgets: undefined }) ?? leftAs(plain, context);
+  return leftAs(url, { ...context, budgets: undefined }, true) ?? leftAs(plain, context);
 }
 
 /** Those that look like no trap, and that `include` and `exclude` take; without parts that mean nothing. */
@@ -324,20 +327,26 @@ function filterFound(found: Iterable<RequestLike>, context: VisitContext): Reque
     const url = one instanceof URL ? one.href : typeof one === "string" ? one : one?.url;
     const plain = typeof url === "string" ? context.traps?.plainOf(url) : undefined;
     const left = leftFirst(url, plain, context);
-    if (left !== undefined) context.counters[left]++;
-    else kept.push(placed(one, plain ?? url, context));
+    if (left === undefined || left === "aside")
+      kept.push(placed(one, plain ?? url, context, left === "aside"));
+    else context.counters[left]++;
   }
   return kept;
 }
 
 /** A link by its plain URL, behind others where nothing is expected of it. */
-function placed(one: RequestLike, url: string | undefined, { traps }: VisitContext): RequestLike {
-  const doubt = url === undefined ? 0 : (traps?.doubtOf(url) ?? 0);
-  const isLast = doubt > 0;
-  const place = isLast ? { priority: laterPriority(doubt) } : {};
-  if (typeof one === "object" && !(one instanceof URL) && url !== undefined)
-    return { ...place, ...one, url };
-  return isLast && url !== undefined ? { ...place, url } : (url ?? one);
+function placed(
+  one: RequestLike,
+  url: string | undefined,
+  { traps }: VisitContext,
+  isAside: boolean,
+): RequestLike {
+  if (url === undefined) return one;
+  const fields = typeof one === "object" && !(one instanceof URL) ? one : undefined;
+  if (isAside) return { ...fields, url, priority: ASIDE_PRIORITY };
+  const doubt = traps?.doubtOf(url) ?? 0;
+  if (doubt > 0) return { priority: laterPriority(doubt), ...fields, url };
+  return fields === undefined ? url : { ...fields, url };
 }
 
 /** An analyzer of the user may answer anything; what is wrong is told by name. */

@@ -73,8 +73,8 @@ export interface VisitContext {
   readonly sitemapTimes: VisitSitemapTimes;
   /** undefined: traps are not recognised. */
   readonly traps: TrapWatch | undefined;
-  /** Puts URLs behind all others; undefined: traps are not recognised. */
-  readonly postpone: LastPlaces | undefined;
+  /** Puts URLs behind others; undefined: traps are not recognised. */
+  readonly places: LastPlaces | undefined;
   /** undefined: there are none but those of hosts. */
   readonly budgets: UrlBudgets | undefined;
   /** Whether a URL is unknown to the frontier; undefined: it cannot be told at once. */

@@ -55,7 +55,8 @@ export async function visit(given: VisitLease, context: VisitContext): Promise<V
   const room = context.room.share();
   try {
     if (!isSitemap && lease.depth > 0) {
-      if (isLeftAsTrap(lease, context)) return "other";
+      const end = endAsTrap(lease, context);
+      if (end !== undefined) return end;
       if (isPostponed(lease, context)) return "back";
     }
     const { gate } = context;
@@ -89,31 +90,40 @@ export async function visit(given: VisitLease, context: VisitContext): Promise<V
     lease.retry({ reason: "scheduler" });
     return "other";
   } finally {
+    context.traps?.ended(lease.url);
     room.end();
   }
 }
 
-/** Ends the lease of a URL that is left, or whose page is visited by another URL. */
-function isLeftAsTrap(lease: VisitLease, { traps, counters, patterns }: VisitContext): boolean {
+/** Ends the lease of a URL that is left or set aside, or whose page is visited by another URL; undefined: it is visited. */
+function endAsTrap(lease: VisitLease, context: VisitContext): VisitEnd | undefined {
+  const { traps, places, counters, patterns } = context;
+  if (traps === undefined || places === undefined) return undefined;
+  const { url, rule } = lease;
   const isRedirected = lease.redirects > 0;
-  if (traps?.isLeft(lease.url, lease.rule, isRedirected) === true) lease.fail("trap", UNVISITED);
+  const verdict = traps.leaseOf({ url, rule, isRedirected, isAside: () => places.isAside(url) });
+  if (verdict === "aside" || verdict === "wait") {
+    places[verdict === "aside" ? "setAside" : "wait"](url, () => lease.release());
+    return "back";
+  }
+  if (verdict === "leave") lease.fail("trap", UNVISITED);
   else {
     // A site that redirected here would do so again.
-    const plain = isRedirected ? undefined : traps?.plainOf(lease.url);
-    if (plain === undefined || patterns?.refusal(plain) !== undefined) return false;
+    const plain = isRedirected ? undefined : traps.plainOf(url);
+    if (plain === undefined || patterns?.refusal(plain) !== undefined) return undefined;
     // Refused, for want of memory or of a rule: then this URL is visited.
-    const verdict = lease.redirect(plain);
-    if (verdict === "full" || verdict === "rejected") return false;
+    const answer = lease.redirect(plain);
+    if (answer === "full" || answer === "rejected") return undefined;
     lease.done({ outcome: UNVISITED });
   }
   counters.trapped++;
-  return true;
+  return "other";
 }
 
 /** Whether others go first: visits of its kind have shown nothing, or only what others show as well. */
-function isPostponed(lease: VisitLease, { traps, postpone }: VisitContext): boolean {
+function isPostponed(lease: VisitLease, { traps, places }: VisitContext): boolean {
   const doubt = lease.redirects > 0 ? 0 : (traps?.doubtOf(lease.url) ?? 0);
-  return doubt > 0 && postpone?.(lease.url, doubt, () => lease.release()) === true;
+  return doubt > 0 && places?.postpone(lease.url, doubt, () => lease.release()) === true;
 }
 
 /** Counts a visit without a page for its kind. Statuses that are tried again do not count. */

@@ -92,7 +92,7 @@ async function createThread(setup: ThreadSetup): Promise<Thread> {
     limits: setup.limits,
     patterns: compilePatterns(setup.limits),
     // Refused together with threads (normalize-crawl.ts).
-    ...{ traps: undefined, budgets: undefined, isNew: undefined, postpone: undefined },
+    ...{ traps: undefined, budgets: undefined, isNew: undefined, places: undefined },
     bodies: saveBodies === undefined ? undefined : createBodyFolder(saveBodies, false),
     room,
     userAgent: setup.userAgent,

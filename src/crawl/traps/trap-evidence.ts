@@ -10,7 +10,7 @@ import type { TrapReport } from "./trap-types.ts";
 import type { NameSet, UrlShape } from "./url-shape.ts";
 
 /** Visits that gave nothing. */
-export const FAMILY_SCORE = 12;
+export const FAMILY_SCORE = 10;
 /** A variable is believed sooner: the very same words. One page that differs undoes all. */
 export const VARIABLE_SCORE = 8;
 /** Unrelated texts differ in 32 ± 4 of 64 bits; in so many where they share some three quarters, or a half. */
@@ -19,7 +19,7 @@ export const [ALIKE_BITS, HALF_ALIKE_BITS] = [14, 22];
 export const COMPARED_MIN = 12;
 /** Links that are looked at: of more a sample of this page is enough. */
 export const LINKS_MAX = 500;
-const PROBE_FIRST = 50;
+const PROBE_FIRST = 200;
 
 export interface Evidence {
   readonly shape: string;
@@ -29,6 +29,8 @@ export interface Evidence {
   empty: number;
   score: number;
   left: number;
+  /** URLs of it that were set aside. */
+  aside: number;
   /** So many left links, and the next one is visited: a trap that stays one is looked at ever more rarely. */
   probeAt: number;
   isActive: boolean;
@@ -105,7 +107,7 @@ export interface JudgedVisit extends Visit {
 }
 
 export function evidenceOf(shape: string, kind: TrapReport["kind"], example: string): Evidence {
-  const none = { visits: 0, empty: 0, score: 0, left: 0, probeAt: PROBE_FIRST };
+  const none = { visits: 0, empty: 0, score: 0, left: 0, aside: 0, probeAt: PROBE_FIRST };
   return { shape, kind, example, ...none, isActive: false, wasActive: false, plain: 0 };
 }
 

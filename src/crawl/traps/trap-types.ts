@@ -13,25 +13,38 @@ export interface TrapReport {
   readonly visits: number;
   /** Those that gave nothing. */
   readonly empty: number;
-  /** Links and pending URLs that were left. */
+  /** Links and pending URLs that were left, for good or until all others were visited. */
   readonly left: number;
   /** Whether it is left now; false: visits gave something again. */
   readonly active: boolean;
 }
 
 export interface TrapWatch {
-  /** Whether a URL is left now. */
-  isLeft(url: string, rule?: string, isRedirected?: boolean): boolean;
+  /** What becomes of a link; `hasPlain`: another URL would be visited in its place. */
+  linkOf(url: string, hasPlain?: boolean): "follow" | "aside" | "leave";
+  /** What becomes of a URL that is about to be visited. */
+  leaseOf(lease: WatchedLease): "visit" | "aside" | "wait" | "leave";
   /** The URL without a part that means nothing, where that one is to be visited in its place. */
   plainOf(url: string): string | undefined;
   /** From 0 to 1, how much of the visits like that of a URL showed nothing so far: others go first. */
   doubtOf(url: string): number;
   /** A page was visited. */
   visited(page: VisitedText): void;
+  /** The visit of a URL is over, whatever came of it. */
+  ended(url: string): void;
   /** A URL was visited that has no page: it led to another one, or to none. */
   missed(url: string, target: string | undefined, isNew: (url: string) => boolean): void;
   /** Those that were recognised, the most left first; at most REPORT_MAX. */
   report(): TrapReport[];
+}
+
+export interface WatchedLease {
+  readonly url: string;
+  readonly rule?: string | undefined;
+  /** Whether another URL led to it by a redirect. */
+  readonly isRedirected?: boolean;
+  /** Whether it was set aside before. */
+  readonly isAside?: () => boolean;
 }
 
 export interface VisitedText {

@@ -1,7 +1,7 @@
 /**
  * TrapWatch: recognises endless families of URLs by what visits of them showed, and leaves their links.
  *
- *   visit ─▶ text, new links ─▶ family: a visit that gave nothing, or something ─▶ 12 more of those than these undo: a trap (family-evidence.ts)
+ *   visit ─▶ text, new links ─▶ family: a visit that gave nothing, or something ─▶ 10 more of those than these undo: a trap (family-evidence.ts)
  *                            └▶ variable: the same text without it, or another ─▶ 8 times the same, hardly another: it means nothing
  *
  *   gave nothing   no words in a row that the site had not shown (shown-texts.ts), no new URL outside of its family but of families that give
@@ -15,7 +15,9 @@
  *
  *   link, or pending URL ─ variable that means nothing, page known without it ─▶ left ┐
  *                        ├ the same, page not known without it ─▶ that one instead ───┤
- *                        └ family that is a trap ───────────────────────────────────▶ left ┴─ the 50th, 100th, 200th … is visited all the same
+ *                        └ family that is a trap ───────────────────────────────────▶ left ┴─ the 200th, 400th, 800th … is visited all the same
+ *
+ *   left ─▶ set aside behind all others; then visited as long as these visits show that its family ends (last-visits.ts)
  *
  *   I1  Reversible: what these show counts as any visit, and those that give something end a trap. A family or variable that gives something again
  *       is followed again.
@@ -36,6 +38,8 @@ import {
   learnFamily,
   learnMissed,
 } from "./family-evidence.ts";
+import { LastVisits } from "./last-visits.ts";
+import { Probes } from "./probes.ts";
 import { areAlike, type Novelty, ShownTexts } from "./shown-texts.ts";
 import {
   ALIKE_BITS,
@@ -71,7 +75,7 @@ const SETS_MAX = 16;
 const NO_SETS: readonly NameSet[] = [];
 const NONE: readonly string[] = [];
 const REPORT_MAX = 20;
-const PROBE_MAX = 1_000;
+const TRAP_TEXTS_MAX = 1_000;
 /** So many pages were the same without a variable: those that were not seen without it are taken to be. */
 const PLAIN_MIN = 6;
 const PARTS_MAX = 4;
@@ -100,34 +104,38 @@ export function createTrapWatch(options: TrapWatchOptions = {}): TrapWatch {
     variables: new BoundedMap(VARIABLE_MAX),
     groups: new BoundedMap(GROUP_MAX),
     shown: new ShownTexts(),
-    trapTexts: new BoundedMap(PROBE_MAX),
+    trapTexts: new BoundedMap(TRAP_TEXTS_MAX),
     isKnown,
     hasTraps: false,
     hasDoubts: false,
   };
-  const probes = new BoundedMap<string, true>(PROBE_MAX);
+  const probes = new Probes();
+  const last = new LastVisits();
   const except = new Set(exceptRules);
   const isExcepted = (url: string, rule?: string): boolean =>
     except.size > 0 && except.has(rule ?? ruleOf(url) ?? "");
-  const isProbe = (trap: Evidence, url: string): boolean => {
-    if (probes.get(url) === true) return true;
-    if (++trap.left < trap.probeAt) return false;
-    trap.probeAt *= 2;
-    probes.set(url, true);
-    return true;
-  };
   return {
-    isLeft(url, rule, isRedirected = false) {
-      const shape = tables.hasTraps ? tables.shapeOf(url) : undefined;
-      const trap = shape === undefined ? undefined : trapOf(tables, shape, url, isRedirected);
-      return trap !== undefined && !isExcepted(url, rule) && !isProbe(trap, url);
+    linkOf(url, hasPlain = false) {
+      const trap = leftFor(tables, url, false);
+      if (trap === undefined || isExcepted(url)) return "follow";
+      if (isKnown(url)) return "leave";
+      if (probes.isProbe(trap, url)) return "follow";
+      return !hasPlain && last.setAside(trap) ? "aside" : "leave";
+    },
+    leaseOf({ url, rule, isRedirected = false, isAside = () => false }) {
+      const trap = leftFor(tables, url, isRedirected);
+      if (trap === undefined || isExcepted(url, rule)) return "visit";
+      if (!isRedirected && isAside())
+        return last.take(trap, tables.shapeOf(url)?.families[0] as string, url);
+      if (probes.isProbe(trap, url)) return "visit";
+      return !isRedirected && last.setAside(trap) ? "aside" : "leave";
     },
     plainOf(url) {
       let plain: string | undefined;
       for (let parts = 0; parts < PARTS_MAX; parts++) {
         const next = isExcepted(url) ? undefined : plainer(tables, plain ?? url);
         if (next === undefined) break;
-        if (isProbe(next.evidence, url)) return undefined;
+        if (probes.isProbe(next.evidence, url)) return undefined;
         plain = next.plain;
       }
       return plain;
@@ -139,9 +147,13 @@ export function createTrapWatch(options: TrapWatchOptions = {}): TrapWatch {
     },
     missed: (url, target, isNew) => learnMiss(tables, { url, target, isNew }),
     visited(page) {
-      probes.delete(page.url);
-      learn(tables, page);
+      probes.visited(page.url);
+      const trap = last.trapOf(page.url);
+      const leadsOn = trap !== undefined && leadsInto(tables, trap, page);
+      const isOwn = learn(tables, page);
+      last.ended(page.url, isOwn && !leadsOn);
     },
+    ended: (url) => last.ended(url, false),
     report() {
       const { variables, families } = tables;
       const all = [...variables.values(), ...families.values()].filter((each) => each.wasActive);
@@ -151,10 +163,16 @@ export function createTrapWatch(options: TrapWatchOptions = {}): TrapWatch {
   };
 }
 
-/** What a visit shows of all families that it is of. */
-function learn(tables: Tables, page: VisitedText): void {
+/** The trap for which a URL is left. */
+function leftFor(tables: Tables, url: string, isRedirected: boolean): Evidence | undefined {
+  const shape = tables.hasTraps ? tables.shapeOf(url) : undefined;
+  return shape && trapOf(tables, shape, url, isRedirected);
+}
+
+/** What a visit shows of all families that it is of; whether its page shows anything that no other one did. */
+function learn(tables: Tables, page: VisitedText): boolean {
   const shape = tables.shapeOf(page.url);
-  if (shape === undefined) return;
+  if (shape === undefined) return false;
   const { url, digest } = page;
   const novelty = tables.shown.take(shape.host, digest.fours(), url);
   const numbers = tables.shown.take(`${shape.host} numbers`, digest.numbers()).count;
@@ -191,8 +209,28 @@ function learn(tables: Tables, page: VisitedText): void {
   if (isFirst) debit(tables, shape, original);
   const leadsDown = !isNew && hasChildren(tables, page);
   const judged = { ...visit, fresh, leadsDown, isOriginal: isFirst };
+  const isCopy = original !== undefined || isOfFamily(tables, visit);
   for (const name of shape.families)
     if (!plainFamilies.has(name)) learnFamily(tables, name, judged);
+  return !isCopy && novelty.count + numbers > 0;
+}
+
+/** Whether a new page of one of its families has the same text. */
+function isOfFamily({ families }: Tables, { shape, text }: Visit): boolean {
+  return shape.families.some((name) =>
+    families.get(name)?.texts.some(({ url, masked }) => url !== text.url && masked === text.masked),
+  );
+}
+
+/** Whether a page has new links into a trap. */
+function leadsInto(tables: Tables, trap: Evidence, { links, isNew }: VisitedText): boolean {
+  let count = 0;
+  for (const link of links) {
+    if (count++ >= LINKS_MAX) break;
+    const shape = isNew(link) ? tables.shapeOf(link) : undefined;
+    if (shape !== undefined && trapOf(tables, shape, link, false) === trap) return true;
+  }
+  return false;
 }
 
 /** Whether a page was shown before only by one of a kind that is worth nothing, as a part of it. */

@@ -1,0 +1,87 @@
+/**
+ * LastVisits: whether a family that was taken for a trap ends, shown by visits of URLs that were set aside.
+ *
+ *   left URL ─▶ set aside, behind all others ─▶ its host has nothing else: visited on credit ─┬▶ a page of its own, no new URL of the trap: + GAIN
+ *           └▶ ASIDE_MAX of a trap: gone        no credit, others are being visited: it waits  └▶ a copy, no page, or new URLs of the trap: nothing
+ *                                               no credit: it fails
+ *
+ *   credit   a trap has TRAP_CREDIT visits, and so has each kind of URLs in it KIND_CREDIT: lists and what they list are told apart
+ *
+ *   A family that ends has hardly any new URL left when its known ones are visited; an endless one has several for each visit, for ever.
+ *
+ *   I1  Without a page that gives something a trap has at most TRAP_CREDIT such visits.
+ *
+ * Crash: what was set aside is pending in the frontier. Credit starts anew.
+ */
+import { BoundedMap } from "./bounded-map.ts";
+import type { Evidence } from "./trap-evidence.ts";
+
+/** What becomes of a URL that was set aside. */
+export type LastVerdict = "visit" | "wait" | "leave";
+
+const [TRAP_CREDIT, KIND_CREDIT, CREDIT_MAX, GAIN] = [6, 3, 8, 2];
+const ASIDE_MAX = 10_000;
+const KINDS_MAX = 10_000;
+
+interface Credit {
+  left: number;
+  /** Visits whose end is not known. */
+  out: number;
+}
+
+interface LastVisit {
+  readonly trap: Evidence;
+  readonly credits: readonly Credit[];
+}
+
+export class LastVisits {
+  readonly #traps = new WeakMap<Evidence, Credit>();
+  readonly #kinds = new BoundedMap<string, Credit>(KINDS_MAX);
+  readonly #visits = new Map<string, LastVisit>();
+
+  /** Whether a trap may have one more URL set aside. */
+  setAside(trap: Evidence): boolean {
+    return trap.aside < ASIDE_MAX && ++trap.aside > 0;
+  }
+
+  /** `kind`: the narrowest family of the URL. */
+  take(trap: Evidence, kind: string, url: string): LastVerdict {
+    const credits = [this.#creditOf(trap), this.#creditOfKind(kind)];
+    const spent = credits.find(({ left }) => left <= 0);
+    if (spent !== undefined) return spent.out > 0 ? "wait" : "leave";
+    for (const credit of credits) {
+      credit.left--;
+      credit.out++;
+    }
+    this.#visits.set(url, { trap, credits });
+    return "visit";
+  }
+
+  /** The trap for which a URL is being visited on credit. */
+  trapOf(url: string): Evidence | undefined {
+    return this.#visits.get(url)?.trap;
+  }
+
+  /** The visit of a URL has ended, with a page or without; nothing where it was not on credit. */
+  ended(url: string, gaveSomething: boolean): void {
+    const visit = this.#visits.get(url);
+    if (visit === undefined) return;
+    this.#visits.delete(url);
+    for (const credit of visit.credits) {
+      credit.out--;
+      if (gaveSomething) credit.left = Math.min(credit.left + GAIN, CREDIT_MAX);
+    }
+  }
+
+  #creditOf(trap: Evidence): Credit {
+    const credit = this.#traps.get(trap) ?? { left: TRAP_CREDIT, out: 0 };
+    this.#traps.set(trap, credit);
+    return credit;
+  }
+
+  #creditOfKind(kind: string): Credit {
+    const credit = this.#kinds.get(kind) ?? { left: KIND_CREDIT, out: 0 };
+    this.#kinds.set(kind, credit);
+    return credit;
+  }
+}
