@@ -18,7 +18,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { createRandom } from "../../../src/base/random.ts";
 import { createWarcFile, crawl as startCrawl, type Exchange } from "../../../src/crawl.ts";
-import { exchangeRecords, piecesOf } from "../../../src/crawl/archive/warc-records.ts";
+import { dateOf, exchangeRecords, piecesOf } from "../../../src/crawl/archive/warc-records.ts";
 import { type BenchCase, type Job, nowNs, numberOf, type Params } from "../../harness/case.ts";
 import { openWebProcess } from "./web.ts";
 
@@ -100,7 +100,11 @@ function compressed(
 /** All bytes of an exchange's records. */
 function recordsOf(exchange: Exchange): Buffer {
   const digest = `sha1:${"A".repeat(32)}`;
-  return Buffer.concat(exchangeRecords(exchange, { digest, known: undefined }).flatMap(piecesOf));
+  return Buffer.concat(
+    exchangeRecords(exchange, { digest, date: dateOf(exchange), known: undefined }).flatMap(
+      piecesOf,
+    ),
+  );
 }
 
 const WORDS = 4_000;

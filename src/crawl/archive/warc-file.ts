@@ -154,11 +154,12 @@ export function createWarcFile(path: string, options: WarcFileOptions = {}): War
     const digest = digestOf(exchange, sha1);
     const isWhole = exchange.truncated === undefined;
     const earlier = isWhole && digest !== undefined ? known.get(digest) : undefined;
-    const records = exchangeRecords(exchange, { digest, known: earlier });
+    const date = dateOf(exchange);
+    const records = exchangeRecords(exchange, { digest, date, known: earlier });
     const long = records.some(isLong) ? await longMembers(records, level) : [];
     const entry: IndexEntry = {
       url: exchange.url,
-      date: dateOf(exchange),
+      date,
       mime: isRevisit(exchange, earlier) ? REVISIT_MIME : mimeOf(exchange),
       status: exchange.status,
       digest,
@@ -202,12 +203,13 @@ function createVolumes(path: string, options: VolumesOptions) {
   };
   const write = (batch: readonly Waiting[]): void => {
     let parts: Uint8Array[] = [];
-    let lines: string[] = [];
+    let entries: IndexEntry[] = [];
     let offset = volume.file.size;
     const append = (): void => {
       volume.file.append(parts);
-      volume.lines.push(...lines);
-      [parts, lines] = [[], []];
+      const name = nameOf(volume.path);
+      for (const entry of entries) volume.lines.push(indexLine(entry, name));
+      [parts, entries] = [[], []];
       if (volume.lines.length >= LINES_MAX) writeLines(volume);
     };
     members.clear();
@@ -221,11 +223,13 @@ function createVolumes(path: string, options: VolumesOptions) {
       }
       if (!volume.isBegun) begin();
       if (parts.length === 0) offset = volume.file.size;
-      const made = records.map((record, at) => long[at] ?? [members.short(record)]);
-      const [length = 0, ...beside] = made.map(bytesOf);
-      lines.push(indexLine({ ...entry, offset, length }, nameOf(volume.path)));
-      offset += beside.reduce((sum, bytes) => sum + bytes, length);
-      parts.push(...made.flat());
+      for (const [at, record] of records.entries()) {
+        const member = long[at] ?? [members.short(record)];
+        const length = member.reduce((sum, part) => sum + part.length, 0);
+        if (at === 0) entries.push({ ...entry, offset, length });
+        parts.push(...member);
+        offset += length;
+      }
     }
     append();
   };
@@ -240,10 +244,6 @@ interface Waiting {
   readonly entry: IndexEntry;
   readonly resolve: () => void;
   readonly reject: (cause: unknown) => void;
-}
-
-function bytesOf(parts: readonly Uint8Array[]): number {
-  return parts.reduce((sum, part) => sum + part.length, 0);
 }
 
 /** A WARC file and its index. */
@@ -336,7 +336,7 @@ function infoRecord({ filename, ...fields }: Record<string, string>, clock: Cloc
 
 function digestOf(
   { body, truncated }: Exchange,
-  sha1: (bytes: Uint8Array) => Buffer,
+  sha1: (bytes: Uint8Array) => string,
 ): string | undefined {
   if (body.length === 0 || truncated === "unspecified") return undefined;
   return digestText(sha1(body));

@@ -38,6 +38,8 @@ export interface KnownAnswer {
 }
 
 interface About {
+  /** As `dateOf` writes it. */
+  readonly date: string;
   /** undefined: it has no body. */
   readonly digest: string | undefined;
   /** An equal body. */
@@ -90,9 +92,9 @@ export function piecesOf({ fields, head, body }: WarcRecord): Uint8Array[] {
 /** The records of one exchange; the first is a response or a revisit. */
 export function exchangeRecords(exchange: Exchange, about: About): readonly WarcRecord[] {
   const { url, address, truncated } = exchange;
-  const { digest, known } = about;
+  const { digest, date, known } = about;
   const id = recordId();
-  const shared = `WARC-Date: ${dateOf(exchange)}\r\nWARC-Target-URI: ${url}\r\n`;
+  const shared = `WARC-Date: ${date}\r\nWARC-Target-URI: ${url}\r\n`;
   const isKnown = isRevisit(exchange, known);
   const profile = known === undefined ? "server-not-modified" : "identical-payload-digest";
   const response = recordOf(
@@ -141,13 +143,12 @@ const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 /** Every two letters, by their ten bits. */
 const PAIRS = [...BASE32].flatMap((first) => [...BASE32].map((second) => first + second));
 
-/** A SHA-1 as archives write it: 32 letters of RFC 4648, 6. */
-export function digestText(sha1: Buffer): string {
+/** A SHA-1 in hex as archives write it: 32 letters of RFC 4648, 6. Five digits of hex are four letters. */
+export function digestText(sha1: string): string {
   let text = "sha1:";
   for (let at = 0; at < sha1.length; at += 5) {
-    const high = sha1.readUIntBE(at, 3) >>> 4;
-    const low = sha1.readUIntBE(at + 2, 3) & 0xfffff;
-    for (const bits of [high >>> 10, high & 1023, low >>> 10, low & 1023]) text += PAIRS[bits];
+    const bits = Number.parseInt(sha1.slice(at, at + 5), 16);
+    text += `${PAIRS[bits >>> 10]}${PAIRS[bits & 1023]}`;
   }
   return text;
 }
