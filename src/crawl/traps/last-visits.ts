@@ -1,7 +1,7 @@
 /**
  * LastVisits: whether a family that was taken for a trap ends, shown by visits of URLs that were set aside.
  *
- *   left URL ─▶ set aside, behind all others ─▶ its host has nothing else: visited on credit ─┬▶ a page of its own, no new URL of the trap: + GAIN
+ *   left URL ─▶ set aside, behind all others ─▶ its host has nothing else: visited on credit ─┬▶ no copy of a page, no new URL of the trap: + GAIN
  *           └▶ ASIDE_MAX of a trap: gone        no credit, others are being visited: it waits  └▶ a copy, no page, or new URLs of the trap: nothing
  *                                               no credit: it fails
  *

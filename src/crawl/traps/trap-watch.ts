@@ -169,7 +169,7 @@ function leftFor(tables: Tables, url: string, isRedirected: boolean): Evidence |
   return shape && trapOf(tables, shape, url, isRedirected);
 }
 
-/** What a visit shows of all families that it is of; whether its page shows anything that no other one did. */
+/** What a visit shows of all families that it is of; whether its page is no copy of another one. */
 function learn(tables: Tables, page: VisitedText): boolean {
   const shape = tables.shapeOf(page.url);
   if (shape === undefined) return false;
@@ -212,7 +212,7 @@ function learn(tables: Tables, page: VisitedText): boolean {
   const isCopy = original !== undefined || isOfFamily(tables, visit);
   for (const name of shape.families)
     if (!plainFamilies.has(name)) learnFamily(tables, name, judged);
-  return !isCopy && novelty.count + numbers > 0;
+  return !isCopy;
 }
 
 /** Whether a new page of one of its families has the same text. */
