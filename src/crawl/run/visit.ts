@@ -49,7 +49,13 @@ const REFUSED_BY_GATE: Readonly<Record<string, string>> = Object.freeze({
 });
 
 /** Works on one lease to its end. Never throws. */
-export async function visit(given: VisitLease, context: VisitContext): Promise<VisitEnd> {
+export async function visit(lease: VisitLease, context: VisitContext): Promise<VisitEnd> {
+  const end = await visitLease(lease, context);
+  context.traps?.ended(lease.url, end !== "back");
+  return end;
+}
+
+async function visitLease(given: VisitLease, context: VisitContext): Promise<VisitEnd> {
   const lease = withVisit(given, context);
   const isSitemap = lease.handler === SITEMAP_HANDLER;
   const room = context.room.share();
@@ -90,7 +96,6 @@ export async function visit(given: VisitLease, context: VisitContext): Promise<V
     lease.retry({ reason: "scheduler" });
     return "other";
   } finally {
-    context.traps?.ended(lease.url);
     room.end();
   }
 }

@@ -62,14 +62,15 @@ export class LastVisits {
     return this.#visits.get(url)?.trap;
   }
 
-  /** The visit of a URL has ended, with a page or without; nothing where it was not on credit. */
-  ended(url: string, gaveSomething: boolean): void {
+  /** The visit of a URL has ended: its page gave something, or nothing, or there was no visit after all. Not on credit: nothing changes. */
+  ended(url: string, gave: "something" | "nothing" | "no visit"): void {
     const visit = this.#visits.get(url);
     if (visit === undefined) return;
     this.#visits.delete(url);
     for (const credit of visit.credits) {
       credit.out--;
-      if (gaveSomething) credit.left = Math.min(credit.left + GAIN, CREDIT_MAX);
+      const gain = gave === "something" ? GAIN : gave === "no visit" ? 1 : 0;
+      credit.left = Math.min(credit.left + gain, CREDIT_MAX);
     }
   }
 

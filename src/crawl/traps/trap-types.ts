@@ -30,8 +30,8 @@ export interface TrapWatch {
   doubtOf(url: string): number;
   /** A page was visited. */
   visited(page: VisitedText): void;
-  /** The visit of a URL is over, whatever came of it. */
-  ended(url: string): void;
+  /** The lease of a URL has ended, with a visit or without. */
+  ended(url: string, isVisited: boolean): void;
   /** A URL was visited that has no page: it led to another one, or to none. */
   missed(url: string, target: string | undefined, isNew: (url: string) => boolean): void;
   /** Those that were recognised, the most left first; at most REPORT_MAX. */

@@ -151,9 +151,9 @@ export function createTrapWatch(options: TrapWatchOptions = {}): TrapWatch {
       const trap = last.trapOf(page.url);
       const leadsOn = trap !== undefined && leadsInto(tables, trap, page);
       const isOwn = learn(tables, page);
-      last.ended(page.url, isOwn && !leadsOn);
+      last.ended(page.url, isOwn && !leadsOn ? "something" : "nothing");
     },
-    ended: (url) => last.ended(url, false),
+    ended: (url, isVisited) => last.ended(url, isVisited ? "nothing" : "no visit"),
     report() {
       const { variables, families } = tables;
       const all = [...variables.values(), ...families.values()].filter((each) => each.wasActive);

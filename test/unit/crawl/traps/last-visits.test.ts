@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { openSoftwareSite } from "../../../../bench/cases/crawl/trap-software/site.ts";
 import { createRandom } from "../../../../src/base/random.ts";
+import type { Downloader } from "../../../../src/crawl/module-registry.ts";
 import { crawl } from "../../../../src/crawl/run/crawl.ts";
 import { createTextDigest } from "../../../../src/crawl/page/text-digest.ts";
 import { LastVisits } from "../../../../src/crawl/traps/last-visits.ts";
@@ -25,7 +26,7 @@ describe("visits on credit", () => {
     const given = trap();
     const verdicts = Array.from({ length: 9 }, (_, n) => {
       const verdict = last.take(given, `kind ${n % 2}`, `url ${n}`);
-      last.ended(`url ${n}`, false);
+      last.ended(`url ${n}`, "nothing");
       return verdict;
     });
     expect(verdicts.join(" ")).toBe("visit visit visit visit visit visit leave leave leave");
@@ -33,7 +34,7 @@ describe("visits on credit", () => {
     const other = trap();
     const one = Array.from({ length: 4 }, (_, n) => {
       const verdict = kinds.take(other, "one", `url ${n}`);
-      kinds.ended(`url ${n}`, false);
+      kinds.ended(`url ${n}`, "nothing");
       return verdict;
     });
     expect([...one, kinds.take(other, "two", "url")].join(" ")).toBe(
@@ -45,28 +46,33 @@ describe("visits on credit", () => {
     const seed = testSeed("visits on credit");
     const random = createRandom(seed);
     const last = new LastVisits();
-    const given = trap();
+    let [given, kind] = [trap(), 0];
     const out: string[] = [];
-    // The model: what is left of six and three, two more for each that gave something, at most eight.
+    // The model: what is left of six and three, two more for each that gave something, one where there was no visit, at most eight.
     let [ofTrap, ofKind, ended] = [6, 3, 0];
     for (let n = 0; n < 2_000; n++) {
       if (out.length > 0 && random.below(2) === 0) {
-        const gave = random.below(3) > 0;
-        last.ended(out.shift() as string, gave);
-        if (gave) [ofTrap, ofKind] = [Math.min(ofTrap + 2, 8), Math.min(ofKind + 2, 8)];
-        last.ended(`never begun ${n}`, true);
+        const gain = Math.max(random.below(4) - 1, 0);
+        const url = out.shift() as string;
+        for (const each of [url, url, `never begun ${n}`])
+          last.ended(each, (["nothing", "no visit", "something"] as const)[gain] ?? "nothing");
+        [ofTrap, ofKind] = [Math.min(ofTrap + gain, 8), Math.min(ofKind + gain, 8)];
         ended++;
         continue;
       }
       const isOpen = ofTrap > 0 && ofKind > 0;
       const expected = isOpen ? "visit" : out.length > 0 ? "wait" : "leave";
-      expect([seed, n, last.take(given, "kind", `url ${n}`)]).toEqual([seed, n, expected]);
+      expect([seed, n, last.take(given, `kind ${kind}`, `url ${n}`)]).toEqual([seed, n, expected]);
+      if (expected === "leave") {
+        [given, kind] = [trap(), kind + 1];
+        [ofTrap, ofKind] = [6, 3];
+      }
       if (!isOpen) continue;
       [ofTrap, ofKind] = [ofTrap - 1, ofKind - 1];
       out.push(`url ${n}`);
       expect(last.trapOf(`url ${n}`)).toBe(given);
     }
-    expect(ended).toBeGreaterThan(100);
+    expect([ended > 100, kind > 5]).toEqual([true, true]);
   });
 
   it("are of ten thousand URLs of a trap at most", () => {
@@ -100,7 +106,7 @@ describe("a calendar", () => {
   it("is set aside, and left where its days lead on to others or are copies", () => {
     for (const leadsOn of [true, false]) {
       const { watch, visit, lease } = open();
-      expect(watch.linkOf(day(900))).toBe("aside");
+      expect([watch.linkOf(day(3)), watch.linkOf(day(900))]).toEqual(["leave", "aside"]);
       expect(watch.leaseOf({ url: day(900) })).toBe("aside");
       expect(watch.leaseOf({ url: day(900), isRedirected: true })).toBe("leave");
       const verdicts: string[] = [];
@@ -123,9 +129,17 @@ describe("a calendar", () => {
     const ends: string[] = [];
     for (let n = 2_000; n < 2_009; n++) {
       ends.push(lease(n));
-      watch.ended(day(n));
+      watch.ended(day(n), true);
     }
     expect(ends.filter((end) => end === "visit")).toHaveLength(8);
+  });
+
+  it("keeps its credit for leases that are given back", () => {
+    const { watch, lease } = open();
+    for (let n = 1_000; n < 1_050; n++) {
+      expect([n, lease(n)]).toEqual([n, "visit"]);
+      watch.ended(day(n), false);
+    }
   });
 });
 
@@ -145,8 +159,34 @@ describe("sites whose lists come before what they list", () => {
     const pending = [...frontier.records({ state: "pending" })];
     const aside = pending.filter(({ priority }) => priority === -2_000_000);
     await frontier.close();
-    expect(aside.length).toBeGreaterThan(10);
+    expect(aside.length).toBeGreaterThan(50);
     const { reason } = await crawl(options).finished;
     expect([reason, site.good() / site.goodCount >= 0.995]).toEqual(["finished", true]);
+  });
+
+  it("end where the last visits find no page", async () => {
+    await using frontier = await openFrontier({ defaults: { politeness: { delayMs: 0 } } });
+    let [visits, given, released] = [0, 0, 0];
+    frontier.on("released", ({ length }) => {
+      released += length;
+    });
+    const site: Downloader = {
+      async download({ url }) {
+        const n = Number(/day\/(\d+)/.exec(url)?.[1] ?? 0);
+        const status = ++visits > 11 ? 404 : 200;
+        if (status === 404) given++;
+        const days = Array.from({ length: 30 }, (_, by) => `<a href="/day/${n + by + 1}">`);
+        const body = Buffer.from(`Nothing is planned for day ${n} ${days.join("")}`);
+        const headers = { "content-type": "text/html" };
+        return { url, status, headers, body, bytes: body.length, latencyMs: 1 };
+      },
+    };
+    const options = { ...PLAIN, perHost: 1, concurrency: 1, maxDepth: 1_000, frontier };
+    const seeds = "http://calendar.example/day/1";
+    const { reason } = await crawl({ ...options, seeds, downloaders: [site] }).finished;
+    const failed = [...frontier.records({ state: "failed" })].length;
+    expect([reason, given > 0, failed > 20]).toEqual(["finished", true, true]);
+    // Some 60 give way to others; none waits for a visit that has ended.
+    expect(released).toBeLessThan(100);
   });
 });
