@@ -6,8 +6,8 @@
  * Facts: the share of good pages that were visited, and the visits of traps. A visit counts as a millisecond: nothing is measured in time.
  * Ratio: visits for each good page.
  *
- * Estimate: a family is judged by its twelfth empty visit and a variable by its eighth, so that a trap costs 12 to 30 visits, and those whose links
- * doubled in number of links; good pages that look like none of these are all visited.
+ * Estimate: a family is judged by its tenth empty visit and a variable by its eighth, and up to six more show whether it ends, so that a trap costs
+ * 13 to 35 visits; good pages that look like none of these are all visited, and of those that do, all whose family ends.
  */
 import { crawl } from "../../../src/crawl.ts";
 import { type BenchCase, type Job, numberOf, type Params } from "../../harness/case.ts";
