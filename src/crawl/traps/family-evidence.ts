@@ -49,7 +49,8 @@ const MIXED_SHARE = 0.5;
 /** So many links into a family for each visit multiply; where such a share of them showed nothing, a page is to have so many new fours. */
 const [EXPLOSIVE_LINKS, EXPLOSIVE_BARE, EXPLOSIVE_FOURS] = [3, 0.2, 12];
 
-export function learnFamily(tables: Tables, name: string, visit: JudgedVisit): void {
+/** What a visit shows of a family; whether one of its newest pages has the same text. */
+export function learnFamily(tables: Tables, name: string, visit: JudgedVisit): boolean {
   const { text, fresh } = visit;
   const family = familyOf(tables, name, text.url);
   const inside = fresh.filter((shape) => shape.families.includes(name));
@@ -76,7 +77,7 @@ export function learnFamily(tables: Tables, name: string, visit: JudgedVisit): v
   // The first page has none to be compared with, and one without new links does not show whether the family ends.
   if (!isOfTrap && (family.visits === 0 || (!isEmpty && !leadsOut && !isNovel))) {
     family.visits++;
-    return;
+    return isSame;
   }
   if (isEmpty) family.kind = isSame ? "same-text" : text.url.includes("?") ? "filters" : "grows";
   const weight = isEmpty && isOfTrap ? TRAP_TEXT_SCORE : 1;
@@ -84,6 +85,7 @@ export function learnFamily(tables: Tables, name: string, visit: JudgedVisit): v
   if (family.isActive) tables.hasTraps = true;
   if (isEmpty && family.isActive && isEmptyText(visit)) tables.trapTexts.set(text.masked, true);
   if (isBare(family, LATER_SHARE)) tables.hasDoubts = true;
+  return isSame;
 }
 
 /** Whether new URLs of a wide family are of another kind than the page, where there are few kinds in it: lists, and what they list. */

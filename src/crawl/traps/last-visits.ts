@@ -5,7 +5,7 @@
  *           └▶ ASIDE_MAX of a trap: gone        no credit, others are being visited: it waits  └▶ a copy, no page, or new URLs of the trap: nothing
  *                                               no credit: it fails
  *
- *   credit   a trap has TRAP_CREDIT visits, and so has each kind of URLs in it KIND_CREDIT: lists and what they list are told apart
+ *   credit   TRAP_CREDIT visits for a trap, and KIND_CREDIT for each kind of URL in it, such as lists and the pages they list
  *
  *   A family that ends has hardly any new URL left when its known ones are visited; an endless one has several for each visit, for ever.
  *
@@ -29,19 +29,27 @@ interface Credit {
   out: number;
 }
 
+interface TrapCredit extends Credit {
+  /** URLs that were set aside. */
+  aside: number;
+}
+
 interface LastVisit {
   readonly trap: Evidence;
   readonly credits: readonly Credit[];
 }
 
 export class LastVisits {
-  readonly #traps = new WeakMap<Evidence, Credit>();
+  readonly #traps = new WeakMap<Evidence, TrapCredit>();
   readonly #kinds = new BoundedMap<string, Credit>(KINDS_MAX);
   readonly #visits = new Map<string, LastVisit>();
 
   /** Whether a trap may have one more URL set aside. */
   setAside(trap: Evidence): boolean {
-    return trap.aside < ASIDE_MAX && ++trap.aside > 0;
+    const credit = this.#creditOf(trap);
+    if (credit.aside >= ASIDE_MAX) return false;
+    credit.aside++;
+    return true;
   }
 
   /** `kind`: the narrowest family of the URL. */
@@ -74,8 +82,8 @@ export class LastVisits {
     }
   }
 
-  #creditOf(trap: Evidence): Credit {
-    const credit = this.#traps.get(trap) ?? { left: TRAP_CREDIT, out: 0 };
+  #creditOf(trap: Evidence): TrapCredit {
+    const credit = this.#traps.get(trap) ?? { left: TRAP_CREDIT, out: 0, aside: 0 };
     this.#traps.set(trap, credit);
     return credit;
   }

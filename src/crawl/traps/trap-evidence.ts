@@ -29,8 +29,6 @@ export interface Evidence {
   empty: number;
   score: number;
   left: number;
-  /** URLs of it that were set aside. */
-  aside: number;
   /** So many left links, and the next one is visited: a trap that stays one is looked at ever more rarely. */
   probeAt: number;
   isActive: boolean;
@@ -107,7 +105,7 @@ export interface JudgedVisit extends Visit {
 }
 
 export function evidenceOf(shape: string, kind: TrapReport["kind"], example: string): Evidence {
-  const none = { visits: 0, empty: 0, score: 0, left: 0, aside: 0, probeAt: PROBE_FIRST };
+  const none = { visits: 0, empty: 0, score: 0, left: 0, probeAt: PROBE_FIRST };
   return { shape, kind, example, ...none, isActive: false, wasActive: false, plain: 0 };
 }
 

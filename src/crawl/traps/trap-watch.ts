@@ -150,8 +150,8 @@ export function createTrapWatch(options: TrapWatchOptions = {}): TrapWatch {
       probes.visited(page.url);
       const trap = last.trapOf(page.url);
       const leadsOn = trap !== undefined && leadsInto(tables, trap, page);
-      const isOwn = learn(tables, page);
-      last.ended(page.url, isOwn && !leadsOn ? "something" : "nothing");
+      const isCopy = learn(tables, page);
+      last.ended(page.url, leadsOn || isCopy ? "nothing" : "something");
     },
     ended: (url, isVisited) => last.ended(url, isVisited ? "nothing" : "no visit"),
     report() {
@@ -169,10 +169,10 @@ function leftFor(tables: Tables, url: string, isRedirected: boolean): Evidence |
   return shape && trapOf(tables, shape, url, isRedirected);
 }
 
-/** What a visit shows of all families that it is of; whether its page is no copy of another one. */
+/** What a visit shows of all families that it is of; whether its page is a copy of another one. */
 function learn(tables: Tables, page: VisitedText): boolean {
   const shape = tables.shapeOf(page.url);
-  if (shape === undefined) return false;
+  if (shape === undefined) return true;
   const { url, digest } = page;
   const novelty = tables.shown.take(shape.host, digest.fours(), url);
   const numbers = tables.shown.take(`${shape.host} numbers`, digest.numbers()).count;
@@ -209,17 +209,10 @@ function learn(tables: Tables, page: VisitedText): boolean {
   if (isFirst) debit(tables, shape, original);
   const leadsDown = !isNew && hasChildren(tables, page);
   const judged = { ...visit, fresh, leadsDown, isOriginal: isFirst };
-  const isCopy = original !== undefined || isOfFamily(tables, visit);
+  let isCopy = original !== undefined;
   for (const name of shape.families)
-    if (!plainFamilies.has(name)) learnFamily(tables, name, judged);
-  return !isCopy;
-}
-
-/** Whether a new page of one of its families has the same text. */
-function isOfFamily({ families }: Tables, { shape, text }: Visit): boolean {
-  return shape.families.some((name) =>
-    families.get(name)?.texts.some(({ url, masked }) => url !== text.url && masked === text.masked),
-  );
+    if (plainFamilies.has(name) || learnFamily(tables, name, judged)) isCopy = true;
+  return isCopy;
 }
 
 /** Whether a page has new links into a trap. */
