@@ -18,7 +18,7 @@ export interface RedisList {
   push(urls: readonly string[]): Promise<void>;
   /** LPOP of up to `max`. */
   pop(max: number): Promise<string[]>;
-  /** The server ends without writing anything more. */
+  /** The server writes what it has answered and not yet written, and ends: with "everysec" a write waits for a sync under way. */
   close(): Promise<void>;
 }
 
@@ -65,7 +65,7 @@ export async function openRedis(
     },
     async close() {
       socket.destroy();
-      server.kill("SIGKILL");
+      server.kill("SIGTERM");
       if (server.exitCode === null && server.signalCode === null) await once(server, "exit");
     },
   };
