@@ -32,5 +32,5 @@ async function begin(job: unknown): Promise<void> {
   }
 }
 
-// A failure to begin ends the thread, and so reaches whoever started it.
+// A failure to begin ends the thread, and so reaches the thread that started it.
 void begin((workerData as { outriderJob?: unknown } | null)?.outriderJob);

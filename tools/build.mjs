@@ -1,5 +1,6 @@
 /**
- * Builds the package: the kernels with asc and the modules with tsc into build/plain/, and the bundle of these into dist/.
+ * Builds the package: the kernels with asc and the modules with tsc into build/plain/, and the bundle of these into dist/. What threads
+ * load is joined in build/plain/ as well (join-modules.mjs).
  *
  *   node tools/build.mjs            everything, from nothing
  *   node tools/build.mjs kernel     the kernels alone
@@ -18,6 +19,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { joinModules } from "./join-modules.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const plain = `${root}build/plain`;
@@ -71,6 +73,9 @@ function touchModules() {
     if (name.endsWith(".js")) utimesSync(`${plain}/${name}`, now, now);
 }
 
+/** What the library's threads load. */
+const joinThreads = () => joinModules(`${root}src/thread.ts`, "thread");
+
 const buildModules = () => run(bin("typescript/bin/tsc"), ["-p", "tsconfig.build.json"]);
 
 if (what === "changed") {
@@ -78,6 +83,7 @@ if (what === "changed") {
   if (!isCurrent || !existsSync(`${plain}/kernel.wasm`)) await buildKernels();
   await buildModules();
   copyTexts();
+  await joinThreads();
   touchModules();
 } else if (what === "kernel") {
   await buildKernels();
@@ -86,4 +92,5 @@ if (what === "changed") {
   await Promise.all([buildKernels(), buildModules()]);
   copyTexts();
   await run(`${root}tools/bundle.mjs`, []);
+  await joinThreads(); // after the bundle, which reads modules one by one
 }

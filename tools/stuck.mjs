@@ -9,9 +9,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { relative } from "node:path";
 
 /** Longer than the longest timeout of a test (stressTimeoutMs of test/support/seed.ts): one that ends by it is no concern here. */
-export const STUCK_MS =
-  (process.env.OUTRIDER_TEST_SIZE === "quick" ? 660_000 : 1_260_000) +
-  Number(process.env.STRESS_SECONDS ?? 0) * 8_000;
+export const STUCK_MS = 1_260_000 + Number(process.env.STRESS_SECONDS ?? 0) * 8_000;
 const CHECK_MS = 5_000;
 
 export class StuckReporter {

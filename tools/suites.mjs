@@ -9,7 +9,7 @@
  * .ci/run runs all of them.
  */
 
-/** The folders of test/ that hold tests (STYLE.md §5), in the order in which they answer fastest. */
+/** The folders of test/ that hold tests (CONTRIBUTING.md, Tests), in the order in which they answer fastest. */
 export const QUICK_SUITES = [
   "unit",
   "ancestors",
@@ -113,10 +113,12 @@ export const LONG_TESTS = [
       "test/conformance/redis-endings.test.ts",
       "test/conformance/redis-lost-writes.test.ts",
       "test/conformance/redis-options.test.ts",
+      "test/conformance/redis-together.test.ts",
       "test/differential/redis-long-queues.test.ts",
       "test/differential/redis-mixed-batches.test.ts",
       "test/regressions/endless-redis-script.test.ts",
       "test/regressions/redis-differences.test.ts",
+      "test/regressions/redis-finish-beside-slow-poll.test.ts",
       "test/regressions/redis-first-attempt-done.test.ts",
       "test/regressions/redis-bytes.test.ts",
       "test/regressions/redis-gave-up.test.ts",
@@ -124,8 +126,10 @@ export const LONG_TESTS = [
       "test/regressions/redis-poll-beyond-max.test.ts",
       "test/regressions/redis-refused-on-retry.test.ts",
       "test/regressions/redis-repeated-call.test.ts",
+      "test/regressions/redis-rules-change-in-push.test.ts",
       "test/regressions/redis-same-url-in-batch.test.ts",
       "test/regressions/redis-take-finished.test.ts",
+      "test/regressions/redis-take-in-pause.test.ts",
       "test/unit/integrations/redis/open-redis-frontier.test.ts",
       "test/unit/integrations/redis/frontier/lease-ends.test.ts",
       "test/unit/integrations/redis/server/clients.test.ts",
@@ -149,6 +153,7 @@ export const LONG_TESTS = [
     files: [
       "test/crawlee/as-crawlee.test.ts",
       "test/crawlee/crawlers.test.ts",
+      "test/crawlee/prolong-lock.test.ts",
       "test/crawlee/redis.test.ts",
       "test/crawlee/rename.test.ts",
       "test/crawlee/request-instances.test.ts",
@@ -162,6 +167,7 @@ export const LONG_TESTS = [
       "test/model/frontier-spill.test.ts",
       "test/regressions/forget-refused-by-disk.test.ts",
       "test/regressions/kill-then-power-loss.test.ts",
+      "test/regressions/memory-bound.test.ts",
       "test/unit/engine/durable/durability.files.test.ts",
       "test/unit/engine/intake/scrapy-digests.test.ts",
       "test/unit/engine/sharing/apply-results.test.ts",

@@ -1,5 +1,5 @@
 /**
- * Runs suites: folders of test/, each with its question (STYLE.md §5).
+ * Runs suites: folders of test/, each with its question (CONTRIBUTING.md, Tests).
  *
  *   node tools/test.mjs                      what finds most faults soonest; prints what it left out
  *   node tools/test.mjs --full               every suite but the slow ones, whole, at full sizes

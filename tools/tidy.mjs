@@ -1,5 +1,5 @@
 /**
- * Fence, limits and bans over this repository (STYLE.md §1–§5); the doors have their own check.
+ * Fence, limits and bans over this repository (CONTRIBUTING.md, Rules with teeth); the doors have their own check.
  *
  *   node tools/tidy.mjs            findings, one per line; exit 1 when there is one
  */

@@ -106,8 +106,8 @@ export function touchRecords(table: usize, handles: usize, count: u32): u32 {
 }
 
 /**
- * Touches what the next hand-outs of these rules will need: the rule queue, its lane, the lane's first record (or host queue),
- * the one behind it, and its host. A rule with several lanes is touched where its root stands. Changes nothing.
+ * Touches what the next hand-outs of these rules will need: the rule queue, its lane, the lane's first record (or host queue), the one
+ * after it, and its host. A rule with several lanes is touched where its root stands. Changes nothing.
  */
 export function touchRules(rules: usize, count: u32): u32 {
   let touched: u32 = 0;

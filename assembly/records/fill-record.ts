@@ -1,6 +1,7 @@
 /** Fills records that are made in the kernel: what a batch admits (make-records.ts) and what a recovery brings back (restore-records.ts). */
 import {
   RECORD_DEPTH_WORD,
+  RECORD_FLAG_PARENT,
   RECORD_HASH_LO_WORD,
   RECORD_HEAD_BYTES,
   RECORD_PRIORITY_WORD,
@@ -17,16 +18,20 @@ export function fillHead(record: usize, queue: u32, hash: u64, priority: f64, de
   set(record, RECORD_DEPTH_WORD, depths);
 }
 
-/** The parent, if any, which has one child more, and the text. */
+/** The parent, if any, and the text. */
 export function fillText(record: usize, parent: u32, from: usize, bytes: u32): void {
   set(record, RECORD_TEXT_BYTES_WORD, bytes);
-  let text = record + RECORD_HEAD_BYTES;
-  if (parent !== 0) {
-    store<u32>(text, parent);
-    bump(at(parent), 0);
-    text += 4;
-  }
+  const text = fillExtra(record, parent, RECORD_FLAG_PARENT);
   copyText(from, text, bytes);
+}
+
+/** The parent, which has one child more, or the blob of a record, if any; what comes after it. */
+export function fillExtra(record: usize, extra: u32, flag: u32): usize {
+  const next = record + RECORD_HEAD_BYTES;
+  if (extra === 0) return next;
+  store<u32>(next, extra);
+  if (flag === RECORD_FLAG_PARENT) bump(at(extra), 0);
+  return next + 4;
 }
 
 /**

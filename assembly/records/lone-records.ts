@@ -37,6 +37,7 @@ import {
 } from "../../src/layout/records/host";
 import {
   MAKE_DEPTH_WORD,
+  MAKE_EXTRA_WORD,
   MAKE_HOST_SLOTS_WORD,
   MAKE_LONES_WORD,
   MAKE_PARENTS_WORD,
@@ -68,8 +69,6 @@ import {
   NAMED_HASH_WORD,
   NAMED_NAME_BYTES_WORD,
   RECORD_FLAG_HTTPS,
-  RECORD_FLAG_PARENT,
-  RECORD_HEAD_BYTES,
   RECORD_TEXT_BYTES_WORD,
   NAMED_SEQUENCE_WORD,
   RECORD_PRIORITY_WORD,
@@ -79,7 +78,7 @@ import {
 } from "../../src/layout/records/record";
 import { at, bump, get, set } from "../batch-row";
 import { homeLine, segmentOf, tableFindOne } from "../seen/table";
-import { copyText, fillHead } from "./fill-record";
+import { copyText, fillExtra, fillHead } from "./fill-record";
 import { laneInsert, laneOf, openLane, placeLast, bestLane } from "./lane";
 import { countPending, enterLone, endLone } from "./ledger";
 import { ownHost, paddedBytes, openQueue, fillLoneHost, joinBusy } from "./host-objects";
@@ -135,18 +134,14 @@ export function makeLone(job: usize, batch: usize, i: u32, handle: u32): bool {
 function fillLone(job: usize, batch: usize, i: u32, record: usize, sequence: f64): void {
   const row = <usize>get(batch, BATCH_ROWS_OFFSET_WORD) + <usize>i * BATCH_ROW_BYTES;
   const parents = <usize>get(job, MAKE_PARENTS_WORD);
-  const parent = parents === 0 ? get(job, MAKE_PARENT_WORD) : get(parents, i);
+  const extra = parents === 0 ? get(job, MAKE_PARENT_WORD) : get(parents, i);
   const isHttps = (get(row, ROW_FLAGS_WORD) & BATCH_FLAG_HTTPS) !== 0;
-  enterLone(record, (parent === 0 ? 0 : RECORD_FLAG_PARENT) | (isHttps ? RECORD_FLAG_HTTPS : 0));
+  const flag = get(job, MAKE_EXTRA_WORD);
+  enterLone(record, (extra === 0 ? 0 : flag) | (isHttps ? RECORD_FLAG_HTTPS : 0));
   const hash = load<u64>(<usize>get(batch, BATCH_HASHES_OFFSET_WORD) + at(i));
   const priority = load<f64>(job, MAKE_PRIORITY_WORD << 2);
   fillHead(record, get(job, MAKE_RULE_WORD), hash, priority, get(job, MAKE_DEPTH_WORD));
-  let own = record + RECORD_HEAD_BYTES;
-  if (parent !== 0) {
-    store<u32>(own, parent);
-    bump(at(parent), 0);
-    own += 4;
-  }
+  const own = fillExtra(record, extra, flag);
   store<f64>(own, sequence);
   const hostHash = load<u64>(<usize>get(batch, BATCH_HOST_HASHES_OFFSET_WORD) + at(i));
   store<u64>(own, hostHash, NAMED_HASH_WORD << 2);

@@ -56,6 +56,7 @@ import { LANE_SPARE_WORD, LANE_TAIL_WORD } from "../../src/layout/ordering/lane"
 import {
   MAKE_BATCH_WORD,
   MAKE_DEPTH_WORD,
+  MAKE_EXTRA_WORD,
   MAKE_FRESH_WORD,
   MAKE_HANDLES_WORD,
   MAKE_HOSTS_WORD,
@@ -79,12 +80,12 @@ import {
 } from "../../src/layout/calls/make-records";
 import {
   RECORD_FLAG_HTTPS,
-  RECORD_FLAG_PARENT,
   RECORD_FLAG_QUEUED,
+  RECORD_TEXT_BYTES_WORD,
 } from "../../src/layout/records/record";
 import { TABLE_NEW, TABLE_SKIP } from "../../src/layout/seen/table";
 import { makeHosts, wakeHost } from "./make-hosts";
-import { fillHead, fillText } from "./fill-record";
+import { copyText, fillExtra, fillHead } from "./fill-record";
 import { laneAppend, laneOf, openLane, placeLast } from "./lane";
 import { makeLone } from "./lone-records";
 import { countPending, enterPending } from "./ledger";
@@ -290,14 +291,17 @@ function fill(job: usize, batch: usize, i: u32, handle: u32, queue: u32, state: 
   const record = at(handle);
   const row = <usize>get(batch, BATCH_ROWS_OFFSET_WORD) + <usize>i * BATCH_ROW_BYTES;
   const parents = <usize>get(job, MAKE_PARENTS_WORD);
-  const parent = parents === 0 ? get(job, MAKE_PARENT_WORD) : get(parents, i);
+  const extra = parents === 0 ? get(job, MAKE_PARENT_WORD) : get(parents, i);
   const isHttps = (get(row, ROW_FLAGS_WORD) & BATCH_FLAG_HTTPS) !== 0;
-  const own: u32 = parent === 0 ? 0 : RECORD_FLAG_PARENT;
+  const flag = get(job, MAKE_EXTRA_WORD);
+  const own: u32 = extra === 0 ? 0 : flag;
   enterPending(record, state | own | (isHttps ? RECORD_FLAG_HTTPS : 0));
   const hash = load<u64>(<usize>get(batch, BATCH_HASHES_OFFSET_WORD) + at(i));
   const priority = load<f64>(job, MAKE_PRIORITY_WORD << 2);
   fillHead(record, queue, hash, priority, get(job, MAKE_DEPTH_WORD));
   const start = get(row, ROW_PATH_START_WORD);
   const from = <usize>(get(row, ROW_HREF_OFFSET_WORD) + start);
-  fillText(record, parent, from, get(row, ROW_VISIT_LENGTH_WORD) - start);
+  const bytes = get(row, ROW_VISIT_LENGTH_WORD) - start;
+  set(record, RECORD_TEXT_BYTES_WORD, bytes);
+  copyText(from, fillExtra(record, extra, flag), bytes);
 }

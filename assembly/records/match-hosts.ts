@@ -6,7 +6,7 @@
  * Three passes, so that the cache misses of many rows overlap: hash and touch the tags, touch the entry whose tag is equal,
  * then compare.
  *
- *   I1  An answer is that of equal bytes: the hash only decides where to look, so an attacker who aims collisions gains misses.
+ *   I1  An answer is that of equal bytes: the hash only decides where to search, so an attacker who aims collisions gains misses.
  *   I2  A row is left to the owner where its host is not known, or its plan asks for more than the host.
  */
 import {

@@ -1,5 +1,5 @@
 /**
- * Survey of a marked batch: what the owner must know, and take, before its records are made.
+ * Survey of a marked batch: what the owner must decide, and allocate, before its records are made.
  *
  *   value of a row                     verdict                                      besides
  *   TABLE_NEW                          0: to be accepted                            bytes of its record, its host asked in the index
@@ -83,7 +83,7 @@ export function surveyRows(job: usize): void {
   if (fresh >= 0) listHosts(job);
 }
 
-/** Gives every row its code, and notes those that the owner looks at. The misses of their records overlap. */
+/** Sets the code of every row, and lists those that the owner decides. The misses of their records overlap. */
 function sightRows(job: usize, values: usize, count: u32): void {
   const codes = <usize>get(job, MAKE_CODES_WORD);
   const notes = <usize>get(job, MAKE_NOTES_WORD);

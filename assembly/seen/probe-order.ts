@@ -1,5 +1,5 @@
 /**
- * The order in which a probe looks at lines, as numbers alone, and by the map the first of them that has room.
+ * The order in which a probe reads lines, as numbers alone, and by the map the first of them that has room.
  *
  *   home, its pair's other line │ pairs of the run at a stride of the hash │ other runs of the group │ next groups
  *
@@ -17,7 +17,7 @@ export function groupIndex(index: u32, hash: u64, step: u32): u32 {
 }
 
 /**
- * Number of the line, in a segment of `lines`, that a probe from line `home` looks at after `step`.
+ * Number of the line, in a segment of `lines`, that a probe from line `home` reads after `step`.
  */
 export function stepIndex(home: u32, hash: u64, step: u32, lines: u32): u32 {
   const index = groupIndex(home & (GROUP_LINES - 1), hash, step & (GROUP_LINES - 1));

@@ -6,8 +6,8 @@
  *                                          line with room, by the map of full lines
  *
  * Homes first: an entry that went on from its home takes no place there from one that belongs there, so that fewer
- * stand away from home than if each had come in its turn, and the loop over all entries looks at no line but the home.
- * Where the list is full it is done at once, and the first pass goes on.
+ * stand away from home than if each had come in its turn, and the loop over all entries reads no line but the home. Where the list is
+ * full it is done at once, and the first pass goes on.
  *
  *   I1  Nothing is written but the new pages and the header's scratch; of `other`, which is not published yet, the count.
  *   I2  What is placed keeps I1, I2 and I6 of table.ts.

@@ -115,7 +115,7 @@ function findRooms(table: usize, hashes: usize, count: u32, values: usize, slots
     let near = <u32>(run >> <u64>(pair << 1)) & 3;
     near |= (<u32>(run >> <u64>(other << 1)) & 3) << 2;
     near |= (<u32>(run >> <u64>(last << 1)) & 3) << 4;
-    // A probe looks first at that line of a pair which is odd or even as the home is.
+    // A probe first reads that line of a pair which is odd or even as the home is.
     const turned = ((near & 21) << 1) | ((near >> 1) & 21);
     near = (home & 1) !== 0 ? turned : near;
     if (near === 0) {
@@ -163,8 +163,8 @@ function insertRows<V>(table: usize, hashes: usize, count: u32, values: usize, s
 }
 
 /**
- * insertAt of a valued table where home and filter say that a hash is absent, and its room is still free: the way of
- * most new rows, in which no branch is a guess. 0: nothing was done, insertAt has to look. @hot
+ * insertAt of a valued table where home and filter show that a hash is absent, and its room is still free: the way of most new rows, in
+ * which no branch is a guess. 0: nothing was done, insertAt has to search. @hot
  */
 function insertNew(table: usize, hash: u64, home: usize, room: u32): usize {
   const key = i64x2.splat(hash);
@@ -189,7 +189,7 @@ function insertNew(table: usize, hash: u64, home: usize, room: u32): usize {
   return value | 1;
 }
 
-/** Looks the rows of a batch up: their values, 0 when absent. Returns how many are there. @hot */
+/** Looks up the rows of a batch: their values, 0 when absent. Returns how many are there. @hot */
 export function tableFindBatch(table: usize, hashes: usize, count: u32, values: usize): i32 {
   for (let i: u32 = 0; i < count; i++) {
     if (load<i32>(values + (i << 2)) === TABLE_SKIP) continue;

@@ -10,10 +10,8 @@
  * home
  * line, new lines are written nearly in order. New pages come in zeroed through the header's page
  * lists;
- * the owner gives the old pages back afterwards. A sweep writes nothing but the new pages; the
- * segment is
- * exchanged at its end.
- * A sweep that finds no room in the new pages has changed nothing and returns that.
+ * the owner frees the old pages afterwards. A sweep writes nothing but the new pages; the segment is exchanged at its end. A sweep that
+ * finds no room in the new pages has changed nothing and returns that.
  */
 import {
   SEGMENT_DEPTH_WORD,

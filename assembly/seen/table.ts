@@ -24,8 +24,8 @@
  *       went on from it; a segment's map has a bit for each full line.
  *
  * What I6 is for: half of the lines of a dense valued table are full, and a probe for a new hash
- * would read three of them on average, each a miss that waits for the one before. The filter says
- * at the home that a hash is absent, and the map, which stays in the cache, where there is room.
+ * would read three of them on average, each a miss that waits for the one before. The filter shows at the home that a hash is absent, and
+ * the map, which stays in the cache, where there is room.
  *
  * Crash: nothing here survives the process.
  */
@@ -86,10 +86,9 @@ export function lineOf(segment: usize, index: u32): usize {
 }
 
 /**
- * The line to look at after `step` full ones. In the home's run of 64 lines, which is a page of
- * memory to most systems: the home's neighbour, then other pairs of neighbours at a stride that the
- * hash gives; then the other runs of the group in the same way; then the next group. Strides that
- * differ keep full lines from running together, which is what makes linear probing slow.
+ * The line to read after `step` full ones. In the home's run of 64 lines, which is a page of memory to most systems: the home's
+ * neighbour, then other pairs of neighbours at a stride that the hash determines; then the other runs of the group in the same way; then
+ * the next group. Strides that differ keep full lines from running together, which is what makes linear probing slow.
  */
 export function lineAt(table: usize, hash: u64, home: usize, step: u32): usize {
   if (step >= GROUP_LINES) return farLine(table, hash, step);
@@ -147,8 +146,7 @@ export function filterBit(hash: u64): u32 {
 
 /**
  * The empty slot of a valued table where an absent hash belongs: at `at`, or beyond its home where that is
- * full (`at` 1). `room` is what roomOf said before other rows of the batch came. The line is marked in the
- * map where this fills it.
+ * full (`at` 1). `room` is what roomOf returned before other rows of the batch came. The line is marked in the map where this fills it.
  */
 function slotFor(table: usize, hash: u64, home: usize, at: usize, room: u32): usize {
   const segment = segmentOf(table, hash);
@@ -188,8 +186,8 @@ export function emptySlot(line: usize): usize {
 }
 
 /**
- * The first line that is not full of those that a probe from line `home` looks at, and in the bits below its
- * offset the number of its unit. @hot
+ * The first line that is not full of those that a probe from line `home` reads, and in the bits below its offset the number of its unit.
+ * @hot
  */
 export function roomOf(table: usize, segment: usize, hash: u64, home: u32): u32 {
   const lines = load<u32>(segment, SEGMENT_LINES_WORD << 2);
@@ -230,7 +228,7 @@ export function isHeaderHash(hash: u64): bool {
 }
 
 /** Where the value of one of the hashes stands that mark empty and removed slots. */
-export function headerValue(table: usize, hash: u64): usize {
+function headerValue(table: usize, hash: u64): usize {
   return table + ((<usize>TABLE_HEADER_VALUES_WORD + <usize>hash) << 2);
 }
 

@@ -2,7 +2,7 @@
  * `[user[:password]@]host[:port]` of a URL that is not serialised yet.
  *
  *   user ':' password '@' host ':' port
- *                      └─ the last '@' counts; ':' of the host is the first one behind it
+ *                      └─ the last '@' counts; ':' of the host is the first one after it
  */
 import {
   BATCH_FLAG_ADDRESS,
@@ -97,7 +97,7 @@ function writeHost(row: usize, at: usize, end: usize, out: usize): usize {
   return out;
 }
 
-/** [at, end) is empty or a colon and what stands behind it. The default port is not written. */
+/** [at, end) is empty or a colon and what follows it. The default port is not written. */
 function writePort(row: usize, at: usize, end: usize, out: usize): usize {
   let port: u32 = 0;
   let i = at + 1;

@@ -60,7 +60,7 @@ export function lowerCase(byte: u32): u32 {
 }
 
 /** The upper-case digit of 0 … 15. */
-export function hexDigit(value: u32): u32 {
+function hexDigit(value: u32): u32 {
   return value < 10 ? 0x30 + value : 0x37 + value;
 }
 
@@ -69,7 +69,7 @@ export function hexValue(byte: u32): u32 {
   return isDigit(byte) ? byte - 0x30 : (byte | 0x20) - 0x57;
 }
 
-/** Writes `%XX` and returns the place behind it. */
+/** Writes `%XX` and returns the place after it. */
 export function writeTriple(out: usize, byte: u32): usize {
   store<u8>(out, 0x25);
   store<u8>(out + 1, hexDigit(byte >> 4));
@@ -78,7 +78,7 @@ export function writeTriple(out: usize, byte: u32): usize {
 }
 
 /**
- * Copies [at, end) to `out`, percent-encoding the bytes of a class. Returns the place behind it.
+ * Copies [at, end) to `out`, percent-encoding the bytes of a class. Returns the place after it.
  */
 export function writeEncoded(at: usize, end: usize, out: usize, encode: u32): usize {
   for (; at < end; at++) {
@@ -90,8 +90,8 @@ export function writeEncoded(at: usize, end: usize, out: usize, encode: u32): us
 }
 
 /**
- * Copies [at, end) to `out` and returns the place behind it. Reads and writes whole blocks of
- * BATCH_SLACK_BYTES: what lies behind either end is touched, so the two must not overlap. @hot
+ * Copies [at, end) to `out` and returns the place after it. Reads and writes whole blocks of BATCH_SLACK_BYTES: what lies behind either
+ * end is touched, so the two must not overlap. @hot
  */
 export function writeBytes(at: usize, end: usize, out: usize): usize {
   for (; at < end; at += 16, out += 16) v128.store(out, v128.load(at));

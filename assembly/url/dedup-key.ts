@@ -8,7 +8,7 @@
  *        └── no ──▶ writeKey: into text
  *                   text: │ … used │ key (≤ bound) │ normalised query (≤ bound) │ … │ scratch │
  *
- *   I1  A row that stays BATCH_OK holds exactly what the readable twin (src/url/keys/dedup-key.ts) gives.
+ *   I1  A row that stays BATCH_OK holds exactly the result of the readable twin (src/url/keys/dedup-key.ts).
  *   I2  More than BATCH_PARAMETER_COUNT_MAX parameters or no room: BATCH_NEEDS_KEY, row otherwise
  *       untouched.
  */
@@ -111,7 +111,7 @@ export function keyBatch(batch: usize): i32 {
 
 /**
  * What keyRow does under the default policy to a row that has nothing to sort and no percent triples,
- * by far the most rows: without a call. False: keyRow has to look.
+ * by far the most rows: without a call. False: keyRow has to decide.
  */
 function keyPlainRow(row: usize): bool {
   const hints = get(row, ROW_FLAGS_WORD);
@@ -206,7 +206,7 @@ function checkKey(batch: usize, row: usize, policy: usize, flags: u32): u32 {
   return (pieces & PIECES_CHANGED) !== 0 ? pieces : end; // PIECES_MANY has that bit too
 }
 
-/** True if the policy looks at single parameters. */
+/** True if the policy depends on single parameters. */
 function isSplit(flags: u32): bool {
   const lists = POLICY_KEEP_PARAMS | POLICY_DROP_PARAMS;
   return (flags & (POLICY_UNSORTED | lists)) !== POLICY_UNSORTED;

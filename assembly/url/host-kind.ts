@@ -1,6 +1,6 @@
 /**
- * What a host's bytes say: a plain domain, an IPv4 address as it is serialised, or a matter for the
- * full parser. Labels are not judged, `xn--` ones neither: the Standard leaves ASCII hosts alone.
+ * What a host's bytes are: a plain domain, an IPv4 address as it is serialised, or a matter for the full parser. Labels are not checked,
+ * not even `xn--` ones: the Standard leaves ASCII hosts alone.
  *
  *   … label . label . last [.]
  *                     └ digits or 0x…: the whole is an address or invalid; we read 1.2.3.4 only
@@ -12,7 +12,7 @@ export const HOST_ADDRESS: u32 = 1;
 /** Only the full parser can decide. */
 export const HOST_HARD: u32 = 2;
 
-/** Judges a non-empty lower-case ASCII host without forbidden bytes. */
+/** Classifies a non-empty lower-case ASCII host without forbidden bytes. */
 export function judgeHost(at: usize, end: usize): u32 {
   const lastEnd = load<u8>(end - 1) === 0x2e ? end - 1 : end; // one trailing dot does not count
   let last = lastEnd;

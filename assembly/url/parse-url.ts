@@ -15,7 +15,7 @@
  * The check reads a URL once:  scheme │ host[:port] │ path │ ?query │ #fragment
  * Path and query together where they hold only what both keep; else part by part, exactly.
  *
- *   I1  A row that is BATCH_OK holds exactly what the readable twin (src/url/parsing/canonical-parser.ts) gives.
+ *   I1  A row that is BATCH_OK holds exactly the result of the readable twin (src/url/parsing/canonical-parser.ts).
  *   I2  BATCH_INVALID and BATCH_SCHEME only where the twin returns it too.
  *   I3  Raw bytes are never written to; text is written below textCapacity − BATCH_SCRATCH_BYTES.
  */
@@ -99,8 +99,7 @@ function parseRow(batch: usize, row: usize, start: usize, end: usize): void {
 }
 
 /**
- * Fills the row in place if the raw bytes are the serialisation; false: they are not, or it is
- * hard to say.
+ * Fills the row in place if the raw bytes are the serialisation; false: they are not, or it is hard to decide.
  */
 function checkRow(row: usize, start: usize, end: usize): bool {
   if (end - start < 9) return false;
@@ -130,7 +129,7 @@ function checkRow(row: usize, start: usize, end: usize): bool {
   return true;
 }
 
-/** The end of a host that ends before `end`, or 0: it needs more than a look. */
+/** The end of a host that ends before `end`, or 0: it needs a full parse. */
 function checkHost(row: usize, host: usize, end: usize): usize {
   const hostEnd = scanHost(host, end);
   if (hostEnd === host || hostEnd === end) return 0;

@@ -60,7 +60,7 @@ export function splitPieces(at: usize, end: usize, scratch: usize, policy: usize
  * True if the names of [at, end), split at `&`, surely rise, each from the one before, and no piece
  * is empty: then sorting changes nothing. Equal names are left to splitPieces. @hot
  *
- * Names mostly differ in their first byte: one look per `&`, found sixteen bytes at a time.
+ * Names mostly differ in their first byte: one comparison per `&`, found sixteen bytes at a time.
  */
 export function isRising(at: usize, end: usize): bool {
   if (at === end || load<u8>(at) === 0x26) return false;

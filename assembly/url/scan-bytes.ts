@@ -8,14 +8,12 @@
  *   bits 1–5    the set's bytes with high nibble 2, 3, 4/5, 6, 7
  *   bit 6, 7    `%` and `&`: not of the set, but gathered into the row's hints on the way
  *
- * `scanRest` looks at path and query in one go: bytes that both keep, and where the first `?` is.
- * What one of the two keeps and the other does not, a fragment, and dots behind a slash are left to
- * the scans of the parts, which are exact.
+ * `scanRest` scans path and query in one pass: bytes that both keep, and where the first `?` is. What one of the two keeps and the other
+ * does not, a fragment, and dots behind a slash are left to the scans of the parts, which are exact.
  *
  *   I1  Reads at most BATCH_SLACK_BYTES past `end` (scanRest BATCH_AHEAD_BYTES), and 1 byte before
  *       `at`; never returns more than `end`.
- *   I2  A hint is set for every `%` or `&` up to the stop, the stop itself too, and for no byte
- *       behind it.
+ *   I2  A hint is set for every `%` or `&` up to the stop, the stop itself too, and for no byte after it.
  */
 import {
   BATCH_AHEAD_BYTES,
@@ -25,7 +23,7 @@ import {
   ROW_QUERY_START_WORD,
 } from "../../src/layout/calls/url-batch";
 
-/** What scanRest looks at before it asks whether there is more: as many bytes as most URLs have behind their hosts. */
+/** What scanRest reads before it checks whether there is more: as many bytes as most URLs have after their hosts. */
 const AHEAD: usize = BATCH_AHEAD_BYTES;
 /** AHEAD bytes of ones, then as many zeros: loaded from `x` bytes before the zeros, a mask of x bytes. */
 // biome-ignore format: one row per block

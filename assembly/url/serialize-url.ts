@@ -6,9 +6,8 @@
  *
  *   text: │ … used │ href being written (≤ 3 × raw + base + 64) │ copy of raw (only if needed) │
  *
- * Each writer takes the place to write at and returns the place behind it, or 0 when the row has
- * ended with another status (`stop`). Ranges go straight into the row, relative to the start of
- * the href.
+ * Each writer takes the place to write at and returns the place after it, or 0 when the row has ended with another status (`stop`).
+ * Ranges go straight into the row, relative to the start of the href.
  */
 import {
   BATCH_FLAG_ADDRESS,

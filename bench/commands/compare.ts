@@ -136,7 +136,7 @@ function runBout(
     ...{ params, rounds, time, isLevelled: true },
     observeFresh: (version) =>
       observeInChild(
-        { bench: bench.name, side, params },
+        { suite: bench.suite, bench: bench.name, side, params },
         { home: homes[version] as string, untilMs: time.hardMs },
       ),
     progress: tellRounds(),

@@ -5,7 +5,7 @@
  *
  *   node child.js <case at its smoke size>, its first side ─┬─ perf stat -e instructions:u     where the processor's counters can be read
  *                                                           └─ valgrind --tool=cachegrind      else, some 20 to 50 times slower
- *   the same without a case ─▶ subtracted: what Node takes to start and to load the benchmarks
+ *   the same without a case ─▶ subtracted: what Node takes to start and to load the cases of the suite
  *
  * A count is of everything: compilers, collections, our code. It says nothing of cache misses. Compare it with a count of the same Node
  * on the same kind of machine. Sizes are the small ones, so much of a count is code that is compiled: a change of a tenth is a change,
@@ -15,7 +15,7 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { BenchCase, Params } from "../harness/case.ts";
-import { CHILD_FLAGS } from "../harness/child.ts";
+import { CHILD_FLAGS, type Order } from "../harness/child.ts";
 import { paramText } from "../harness/run-case.ts";
 import { amount } from "../harness/table.ts";
 import { progress } from "./named.ts";
@@ -67,14 +67,20 @@ export function instructions(cases: readonly BenchCase[], flags: InstructionFlag
   console.error(aboutText(counter, counted.length, flags.budgetSeconds));
   const child = join(fileURLToPath(new URL("..", import.meta.url)), "child.js");
   const endMs = performance.now() + flags.budgetSeconds * 1e3;
-  const start = countOf(counter, [...CHILD_FLAGS, child], flags.budgetSeconds * 1e3) ?? 0;
+  const count = (order: Partial<Order>): number | undefined => {
+    const leftMs = endMs - performance.now();
+    const words = [...CHILD_FLAGS, child, JSON.stringify(order)];
+    return leftMs < 1 ? undefined : countOf(counter, words, leftMs);
+  };
+  const starts = new Map<string, number>();
   for (const { bench, side, params } of counted) {
     progress(`${bench.name}: counting`);
-    const order = JSON.stringify({ bench: bench.name, side, params });
-    const leftMs = endMs - performance.now();
-    const count = leftMs < 1 ? undefined : countOf(counter, [...CHILD_FLAGS, child, order], leftMs);
+    const { suite, name } = bench;
+    const start = starts.get(suite) ?? count({ suite }) ?? 0;
+    starts.set(suite, start);
+    const all = count({ suite, bench: name, side, params });
     progress("");
-    const millions = count === undefined ? null : (count - start) / 1e6;
+    const millions = all === undefined ? null : (all - start) / 1e6;
     const by = { case: bench.name, side, params, counter: counter.name, millions };
     const isLate = performance.now() >= endMs;
     const reason = isLate ? `no time was left of --budget ${flags.budgetSeconds}` : "it failed";

@@ -125,7 +125,10 @@ async function runOne(bench: BenchCase, flags: NamedFlags, queue: Queue): Promis
         observeFresh: (side) =>
           isHere
             ? observeHere(bench, side, params)
-            : observeInChild({ bench: bench.name, side, params }, limitOf(side)),
+            : observeInChild(
+                { suite: bench.suite, bench: bench.name, side, params },
+                limitOf(side),
+              ),
         progress: (text, share) => progress(`${text}, ${left(share)}`),
       });
       progress("");

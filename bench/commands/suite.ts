@@ -214,7 +214,8 @@ async function observed(
   const untilMs = time === undefined ? undefined : time.hardMs + (GRACE_SECONDS / 2) * 1e3;
   const result = await runCase({
     ...{ bench, params, rounds, progress, isLevelled: true },
-    observeFresh: (side) => observeInChild({ bench: bench.name, side, params }, { untilMs }),
+    observeFresh: (side) =>
+      observeInChild({ suite: bench.suite, bench: bench.name, side, params }, { untilMs }),
     ...(time === undefined ? {} : { time }),
   });
   progress("");

@@ -1,8 +1,8 @@
 /**
  * One observation in a process of its own.
  *
- *   parent ── child.ts '{"bench","side","params"}' ─▶ child: setup, run, checksum
- *          ◀────────── last line of standard output: one JSON object ──────────┘
+ *   parent ── child.ts '{"suite","bench","side","params"}' ─▶ child: cases of the suite; setup, run, checksum
+ *          ◀────────── last line of standard output: one JSON object ─────────────────────────────────┘
  */
 import { spawn } from "node:child_process";
 import { join } from "node:path";
@@ -16,16 +16,20 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
 /** What every child runs with: a peer that keeps its URLs on the heap needs a large one. */
 export const CHILD_FLAGS: readonly string[] = ["--expose-gc", "--max-old-space-size=14336"];
 
-interface Order {
+export interface Order {
+  /** The folder of the case: no other is loaded, since that takes longer than most runs of the smallest size. */
+  readonly suite: string;
   readonly bench: string;
   readonly side: string;
   readonly params: Params;
 }
 
-/** Carries out what the parent asked for and prints the answer; nothing asked, nothing done. */
-export async function obey(cases: readonly BenchCase[], text: string): Promise<void> {
-  if (text === "") return;
-  const order = JSON.parse(text) as Order;
+/** Carries out what the parent asked for and prints the answer. Where no case is named, its suite is loaded and nothing else done. */
+export async function obey(text: string): Promise<void> {
+  const order = JSON.parse(text) as Order | Pick<Order, "suite">;
+  const room = new URL(`../cases/${order.suite}/index.js`, import.meta.url).href;
+  const cases = Object.values((await import(room)) as Record<string, readonly BenchCase[]>).flat();
+  if (!("bench" in order)) return;
   const bench = cases.find(({ name }) => name === order.bench);
   if (bench === undefined) throw new Error(`case: ${order.bench} (expected: a name of --list)`);
   const observation = await observeHere(bench, order.side, order.params);

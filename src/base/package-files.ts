@@ -5,6 +5,7 @@
  *   location of this module      folder of those files
  *   a part of dist/*.js          dist/          the bundle, which is flat and built with OUTRIDER_BUNDLE set
  *   build/plain/base/*.js        build/plain/   one file per module, for tests and benchmarks of internals
+ *   joined, build/plain/*.js     build/plain/   what threads of these load (tools/join-modules.mjs), built with OUTRIDER_BUNDLE set
  *   src/base/*.ts                build/plain/   sources run by a test runner; threads need JavaScript
  */
 declare const OUTRIDER_BUNDLE: boolean | undefined;

@@ -11,7 +11,7 @@ export interface Flag {
   readonly short?: string;
   /** Its value in help texts; undefined: none, it is a switch. */
   readonly value?: string;
-  /** A list takes the words that follow it. */
+  /** `list`: the flag takes all words that follow it. */
   readonly kind?: "list";
   readonly text: string;
 }
@@ -21,14 +21,14 @@ export interface Parsed {
   has(name: string): boolean;
   text(name: string): string | undefined;
   whole(name: string): number | undefined;
-  /** Throws UsageError for what is none of these words. */
+  /** Throws UsageError for any other word. */
   choice<const W extends string>(name: string, words: readonly W[]): W | undefined;
   list(name: string): string[] | undefined;
   /** Each value as it was given: what may hold a comma. */
   all(name: string): string[] | undefined;
 }
 
-/** A command line that is not understood. */
+/** A wrong command line. */
 export class UsageError extends Error {
   constructor(message: string) {
     super(message);

@@ -1,20 +1,20 @@
 /**
- * What a command sees of the world: two streams, their terminal, and signals. Tests hand in their own.
+ * The input and output of a command: two streams, their terminal, and signals. Tests pass in their own.
  *
- * Who reads the answer may leave (`outrider export dir | head`): that is one more wish to stop. A command that hears wishes ends in
- * order, any other at once; neither says anything of it. An answer that cannot be written otherwise ends the command with that word;
- * progress and complaints that cannot be written end nothing.
+ * The reader of standard output may end first (`outrider export dir | head`). This counts as a request to stop: a command with a listener
+ * ends in order, any other at once, and neither prints anything about it. Any other failure to write standard output ends the command
+ * with that error. A failure to write standard error is ignored.
  *
  * All text goes out through output/terminal-text.ts, so that no text from a server, a file or an argument can control the terminal.
  */
 import { type ScreenPart, screenText, terminalText } from "./output/terminal-text.ts";
 
 export interface Io {
-  /** The answer. */
+  /** Writes to standard output: the result. */
   out(text: string): void;
-  /** Resolves when what was told to `out` has room again. */
+  /** Resolves when `out` has room again. */
   drained?(): Promise<void>;
-  /** Progress and complaints. */
+  /** Writes to standard error: progress and errors. */
   err(text: string): void;
   /** Draws on the terminal of `err`. */
   draw(parts: readonly ScreenPart[]): void;
@@ -25,7 +25,7 @@ export interface Io {
   /** Width of the terminal that `out` goes to; undefined: it goes to a file or another program. */
   outColumns(): number | undefined;
   readonly hasColor: boolean;
-  /** Told of each wish to stop; returns its cancellation. */
+  /** Calls `listener` at each request to stop; returns a function that removes it. */
   onInterrupt(listener: () => void): () => void;
   /** Ends the process at once. */
   exit(code: number): void;
@@ -36,17 +36,17 @@ const COLUMNS = 80;
 type Streams = Pick<NodeJS.Process, "stdout" | "stderr" | "env">;
 
 export function processIo({ stdout, stderr, env }: Streams = process): Io {
-  const wishes = new Set<() => void>();
+  const stopListeners = new Set<() => void>();
   let isLeft = false;
   stdout.on("error", (error) => {
     if (!hasLeft(error)) {
       stderr.write(terminalText(`outrider: standard output: ${error.message}\n`));
       process.exit(EXIT_FAULT);
     }
-    if (isLeft) return; // each later write says so again
+    if (isLeft) return; // each later write fails in the same way
     isLeft = true;
-    if (wishes.size === 0) process.exit(EXIT_INTERRUPTED);
-    for (const wish of wishes) wish();
+    if (stopListeners.size === 0) process.exit(EXIT_INTERRUPTED);
+    for (const listener of stopListeners) listener();
   });
   stderr.on("error", () => undefined);
   return {
@@ -64,9 +64,9 @@ export function processIo({ stdout, stderr, env }: Streams = process): Io {
     onInterrupt(listener) {
       process.on("SIGINT", listener);
       process.on("SIGTERM", listener);
-      wishes.add(listener);
+      stopListeners.add(listener);
       return () => {
-        wishes.delete(listener);
+        stopListeners.delete(listener);
         process.off("SIGINT", listener);
         process.off("SIGTERM", listener);
       };
@@ -75,17 +75,22 @@ export function processIo({ stdout, stderr, env }: Streams = process): Io {
   };
 }
 
+/** Ends the process when standard output has taken everything. */
+export function exitWhenWritten(code: number): void {
+  process.stdout.write("", () => process.exit(code));
+}
+
 function hasLeft(error: NodeJS.ErrnoException): boolean {
   return error.code === "EPIPE" || error.code === "ERR_STREAM_DESTROYED";
 }
 
-/** What the shell is told. */
+/** Exit codes. */
 export const EXIT_OK = 0;
-/** The work broke off: a fault that is not a page's. */
+/** The command was aborted: by a fault that is not a page's. */
 export const EXIT_FAULT = 1;
-/** The command was not understood, or asks for what there is not. */
+/** A wrong command line, or a feature that this version lacks. */
 export const EXIT_USAGE = 2;
 /** Finished, and no page could be read; or what `--fail-on` names has happened. */
 export const EXIT_FAILED = 3;
-/** Ended by Ctrl-C or SIGTERM, or since nobody reads the answer any more. */
+/** Ended by Ctrl-C or SIGTERM, or because the reader of standard output has ended. */
 export const EXIT_INTERRUPTED = 130;

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-/** The program: the world into a command, its answer into an exit code. */
+/** The program: runs the command of the process's arguments, and ends with its exit code. */
 
-import { EXIT_FAULT, EXIT_USAGE, processIo } from "./io.ts";
+import { EXIT_FAULT, EXIT_USAGE, exitWhenWritten, processIo } from "./io.ts";
 
 void main();
 
@@ -15,6 +15,8 @@ async function main(): Promise<void> {
   try {
     const { runCommand } = await import("./run-command.ts");
     process.exitCode = await runCommand(process.argv.slice(2), io);
+    // A frontier whose disk refuses the last writes stays open, and would keep the process alive.
+    if (process.exitCode === EXIT_FAULT) exitWhenWritten(EXIT_FAULT);
   } catch (cause) {
     // Optional packages of the crawler can be left out of an installation; commands are of no use then.
     if ((cause as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw cause;

@@ -3,14 +3,14 @@
  */
 
 /**
- * The commands, their help, and what becomes of what they throw.
+ * The commands, their help, and how their errors are reported.
  *
  *   exit   means
  *   0      done: finished, or ended at the page limit that was asked for
- *   1      broke off: the frontier, the disk or a module failed
- *   2      not understood, or asks for what this version does not have
+ *   1      aborted: the frontier, the disk or a module failed
+ *   2      a wrong command line, or a feature that this version lacks
  *   3      finished, and no page could be read; with --fail-on also where something failed
- *   130    ended by Ctrl-C or SIGTERM, or left by who reads the answer
+ *   130    ended by Ctrl-C or SIGTERM, or because the reader of standard output has ended
  */
 import { BENCH_FLAGS, benchCommand } from "./commands/bench-command.ts";
 import { completionScript, SHELLS } from "./shell-completion.ts";
@@ -194,7 +194,7 @@ export async function runCommand(argv: readonly string[], io: Io): Promise<numbe
   }
 }
 
-/** A word that no command reads was meant for something: an export's file, which would go to the terminal instead. */
+/** Refuses words that the command does not use: one may be meant as an export's file, which would go to the terminal instead. */
 function refuseMore({ words }: Command, { words: given }: Parsed): void {
   if (words.endsWith("…>")) return;
   const named = words.split(" ").filter((word) => word !== "");

@@ -16,7 +16,7 @@ interface Completable {
 
 const SCRIPTS = Object.freeze({ bash: bashScript, zsh: zshScript, fish: fishScript });
 
-/** The names of SCRIPTS, for help and complaints. */
+/** The names of SCRIPTS, for help and errors. */
 export const SHELLS = Object.keys(SCRIPTS).join("|");
 
 /** The script for a shell. Throws UsageError for an unknown shell. */

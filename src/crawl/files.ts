@@ -1,5 +1,5 @@
 /**
- * The one place of this room that touches files: items as JSON lines, in files of a bounded size, and modules by path.
+ * The only file of this room that touches files: items as JSON lines, in files of a bounded size, and modules by path.
  *
  *   items.jsonl ─ full ─▶ items-0001.jsonl, items-0002.jsonl, …: the plain name is the one being written
  *
@@ -8,7 +8,6 @@
  *   I2  A line that a crash left half-written is cut at the next opening, one that the disk refused at once.
  */
 import {
-  appendFileSync,
   closeSync,
   existsSync,
   fstatSync,
@@ -65,12 +64,7 @@ export function createItemFile({ path, rotateBytes = ROTATE_BYTES }: ItemFileOpt
       ({ file, bytes } = openWhole(path));
     }
     const line = Buffer.from(`${bytes === 0 ? lines.head() : ""}${lines.line(item)}`);
-    try {
-      for (let at = 0; at < line.length; ) at += writeSync(file, line, at);
-    } catch (cause) {
-      ftruncateSync(file, bytes); // half a line would make the next one unreadable
-      throw cause;
-    }
+    writeWhole(file, line, bytes);
     bytes += line.length;
     return undefined;
   };
@@ -105,7 +99,7 @@ export interface BodyFolder {
   save(page: Page): void;
 }
 
-/** Of types that a browser opens by their ending. */
+/** Endings by which a browser opens a body, by content type. */
 const ENDINGS: Readonly<Record<string, string>> = Object.freeze({
   "text/html": "html",
   "application/xhtml+xml": "xhtml",
@@ -133,12 +127,12 @@ export function createBodyFolder(path: string, isFirst: boolean): BodyFolder {
       const file = `${fingerprint(url)}.${ENDINGS[contentType] ?? "bin"}`;
       writeFileSync(join(path, file), body);
       const line = { url, file, status, contentType, bytes, isTruncated };
-      appendFileSync(join(path, "index.jsonl"), `${JSON.stringify(line)}\n`);
+      appendWhole(join(path, "index.jsonl"), `${JSON.stringify(line)}\n`);
     },
   };
 }
 
-/** Opens for appending, behind the last whole line. */
+/** Opens for appending, behind the last whole line; one that only lacks its line break gets it. */
 function openWhole(path: string): { file: number; bytes: number } {
   const file = openSync(path, "a+");
   let end = fstatSync(file).size;
@@ -150,8 +144,22 @@ function openWhole(path: string): { file: number; bytes: number } {
     end = newline < 0 ? from : from + newline + 1;
     if (newline >= 0) break;
   }
-  if (end < fstatSync(file).size) ftruncateSync(file, end);
+  const { size } = fstatSync(file);
+  if (end === size) return { file, bytes: end };
+  if (isWholeJson(file, end, size)) return { file, bytes: size + writeSync(file, "\n") };
+  ftruncateSync(file, end);
   return { file, bytes: end };
+}
+
+/** Whether the bytes are an object or a list of JSON, which show their end: half a number would be one too. */
+function isWholeJson(file: number, from: number, to: number): boolean {
+  try {
+    const bytes = Buffer.alloc(to - from);
+    readSync(file, bytes, 0, bytes.length, from);
+    return typeof JSON.parse(bytes.toString()) === "object";
+  } catch {
+    return false;
+  }
 }
 
 function freeName(path: string): string {
@@ -163,14 +171,15 @@ function freeName(path: string): string {
   }
 }
 
-/** A file of lines that is read whole once, and then made anew or appended to. */
+/** A file of lines that is read whole once, and then rewritten or appended to. */
 export interface LineFile {
-  /** Those that a crash left whole; taken, they are held no longer. */
+  /** Returns the whole lines of the file, and releases them. */
   takeLines(): string[];
   /** Whether a crash left half a line at its end. */
   readonly isCut: boolean;
-  /** Takes the place of all that stood there, at once or not at all. */
+  /** Replaces all lines atomically. */
   rewrite(lines: Iterable<string>): void;
+  /** All of them, or none where it throws. */
   append(lines: readonly string[]): void;
 }
 
@@ -191,18 +200,38 @@ export function openLineFile(path: string): LineFile {
       writeFileSync(fresh, text, { mode: 0o600 });
       renameSync(fresh, path);
     },
-    append: (more) => appendFileSync(path, `${more.join("\n")}\n`, { mode: 0o600 }),
+    append: (more) => appendWhole(path, `${more.join("\n")}\n`, 0o600),
   };
+}
+
+/** Appends all of a text, or nothing where it throws. */
+function appendWhole(path: string, text: string, mode?: number): void {
+  const file = openSync(path, "a", mode);
+  try {
+    writeWhole(file, Buffer.from(text), fstatSync(file).size);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** The same for an open file of so many bytes: half a line would make the next one unreadable. */
+function writeWhole(file: number, bytes: Buffer, size: number): void {
+  try {
+    for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
+  } catch (cause) {
+    ftruncateSync(file, size);
+    throw cause;
+  }
 }
 
 /** A file of bytes that grows at its end. */
 export interface BlockFile {
   readonly size: number;
   read(offset: number, count: number): Buffer;
-  /** All of it, or nothing where it throws. */
+  /** Appends all parts, or nothing if it throws. */
   append(parts: readonly Uint8Array[]): void;
   truncate(size: number): void;
-  /** Durable, and closed; one that holds nothing is removed. */
+  /** Makes the file durable and closes it; removes an empty one. */
   close(): void;
 }
 
@@ -258,7 +287,7 @@ function writeAll(
   while (written < bytes) written += writeSync(file, rest, written, bytes - written, at + written);
 }
 
-/** Paths of those files in a path's folder that begin as it does. */
+/** Paths of the files in the same folder whose names begin like this one's. */
 export function pathsLike(path: string): string[] {
   const folder = dirname(path);
   const stem = basename(path);
@@ -267,7 +296,7 @@ export function pathsLike(path: string): string[] {
   return names.map((name) => `${path.slice(0, path.length - stem.length)}${name}`);
 }
 
-/** A path as it is from every folder. */
+/** The absolute form of a path. */
 export function wholePath(path: string): string {
   return resolve(path);
 }
@@ -290,6 +319,15 @@ export function fileBeside(
   return directory === undefined ? undefined : `${directory}/${encodeURIComponent(name)}.${ending}`;
 }
 
+/** The lines of such a file; undefined: it is in memory. */
+export function lineFileBeside(
+  options: { directory?: string | undefined; name?: string | undefined },
+  ending: string,
+): LineFile | undefined {
+  const path = fileBeside(options, ending);
+  return path === undefined ? undefined : openLineFile(path);
+}
+
 /** Loads an ES module of the user by its path or URL; its exports. */
 export async function loadModule(path: string | URL): Promise<Record<string, unknown>> {
   const isUrl = path instanceof URL || /^[a-z][a-z+.-]+:/i.test(path);
@@ -306,7 +344,7 @@ export async function loadModule(path: string | URL): Promise<Record<string, unk
   }
 }
 
-/** Makes a folder with all above it. The platform's own way never ends where a folder that is there takes no new one by that name. */
+/** Makes a folder with all above it. The platform's own recursive `mkdir` never ends if an existing folder refuses the name. */
 function makeFolder(path: string): void {
   try {
     mkdirSync(path);

@@ -1,14 +1,13 @@
 /**
- * The modules of a crawl and their registry. Each kind can be replaced, and there can be several of it: the least loaded
- * one is asked.
+ * The modules of a crawl and their registry. Each kind can be replaced, and can have several modules: the least loaded one is called.
  *
  *   lease ─▶ downloader ─▶ analyzer ─▶ pipeline, item by item ─▶ lease.done({ found })
  *
  *   score = called + 2 · accepted + 4 · completed + 16 · handling, the lowest wins, ties by order of registration
  *
  *   counter    steps when
- *   called     the module is chosen          accepted   its argument was right and work began
- *   completed  it answered without a throw   handling   +1 at the beginning, −1 at the end
+ *   called     the module is chosen          accepted   its argument was valid and work began
+ *   completed  it returned without an error   handling   +1 at the beginning, −1 at the end
  */
 import { misuse } from "../base/errors.ts";
 import type { RequestLike } from "../index.ts";
@@ -93,7 +92,7 @@ export interface Download {
 
 /** Turns a request into a response. */
 export interface Downloader {
-  /** Downloads one URL. Rejects with a `DownloadError` where nothing came. */
+  /** Downloads one URL. Rejects with a `DownloadError` if there is no answer. */
   download(request: DownloadRequest): Promise<Download>;
   /** Called once when the crawl ends. */
   close?(): void | Promise<void>;
@@ -124,8 +123,8 @@ export interface Page {
   /** Runs the built-in analyzer on the page. Costs one pass over it; the result is kept. */
   extract(): Promise<Extract>;
   /**
-   * What robots.txt, headers and markup say of the use of the page; undefined: nothing. It is kept, and blocks nothing by
-   * itself. Costs `extract()` for HTML.
+   * What robots.txt, headers and markup declare about the use of the page; undefined: nothing. It is kept, and blocks nothing by itself.
+   * Costs `extract()` for HTML.
    */
   policy(): Promise<PagePolicy | undefined>;
 }
@@ -181,11 +180,11 @@ export interface ItemSource {
   readonly url: string;
   /** Its distance from a seed. */
   readonly depth: number;
-  /** What is said of the use of the page; missing: nothing. */
+  /** What the site declares about the use of the page; missing: nothing. */
   readonly policy?: PagePolicy;
 }
 
-/** Works on the items of a page, before the page is done. */
+/** Processes the items of a page, before the page is done. */
 export interface Pipeline<Item = unknown> {
   /**
    * Functions in order. Each gets what the one before returned; undefined leaves the item as it was, null drops it.
@@ -246,7 +245,7 @@ export interface Chosen<K extends ModuleKind> {
   ended(isCompleted: boolean): void;
 }
 
-/** The modules of a crawl. Of several the least loaded one is asked. */
+/** The modules of a crawl. Of several of a kind, the least loaded one is called. */
 export interface ModuleRegistry {
   /**
    * Adds a module and returns its name. Throws `ARGUMENT_INVALID` for a name that is taken, or for an object that
@@ -324,12 +323,13 @@ export function createModuleRegistry(): ModuleRegistry {
     onRegister: (listener) => void listeners.push(listener),
     async close() {
       const all = [...MODULE_KINDS.flatMap((kind) => entries[kind]), ...closed];
-      await Promise.all(all.map(({ module }) => module.close?.()));
+      const ends = await Promise.allSettled(all.map(async ({ module }) => module.close?.()));
+      for (const end of ends) if (end.status === "rejected") throw end.reason;
     },
   };
 }
 
-/** Whether it is more than an archive: others have no processors, or an empty list of them. */
+/** Whether a pipeline processes items: one that only archives has no processors, or an empty list. */
 function worksOnItems(module: ModuleOf[ModuleKind]): boolean {
   const { archive, processors } = module as Partial<Pipeline>;
   return archive === undefined || processors?.length !== 0;
@@ -356,8 +356,8 @@ function chosen<K extends ModuleKind>(entry: Entry): Chosen<K> {
   };
 }
 
-/** What a download is asked with, so that its exchange is archived. */
-export function archiving(registry: ModuleRegistry): Pick<DownloadRequest, "onExchange"> {
+/** The option of a download that archives its exchange. */
+function archiving(registry: ModuleRegistry): Pick<DownloadRequest, "onExchange"> {
   return registry.isArchiving ? { onExchange: (exchange) => registry.archive(exchange) } : {};
 }
 
@@ -397,7 +397,8 @@ function countsOf(entries: readonly Entry[]): ModuleCounts[] {
     .sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
 }
 
-function checkModule(kind: ModuleKind, module: unknown): void {
+/** Throws for an object that is no module of a kind. */
+export function checkModule(kind: ModuleKind, module: unknown): void {
   const method = METHOD[kind];
   if (method === undefined) throw misuse("ARGUMENT_INVALID", "kind", kind, MODULE_KINDS.join(", "));
   const value = (module as Record<string, unknown> | null | undefined)?.[method];

@@ -53,7 +53,7 @@ export function checkEvent(name: unknown): void {
 /** Its answer is nothing, or the promise of an async function. */
 type Listener = (payload: never) => unknown;
 
-/** One call of `on`: the same function may listen twice, and each leaves by itself. */
+/** One call of `on`: the same function may be added twice, and each is removed by itself. */
 interface Listening {
   readonly listener: Listener;
 }
@@ -61,7 +61,7 @@ interface Listening {
 export class EventHub {
   /** Whose snapshots and faults are published; undefined: another thread publishes them. */
   readonly #frontier: string | undefined;
-  /** Who listens, read by the hot path before anything is built. */
+  /** Which events have a listener; the hot path reads it before it builds anything. */
   readonly wants: Record<TransitionKind | "duplicate" | "rejected", boolean> = {
     accepted: false,
     leased: false,
@@ -82,7 +82,7 @@ export class EventHub {
   #queue: Array<{ name: EventName; payload: unknown }> = [];
   #isDelivering = false;
   #faults: FrontierFault[] = [];
-  /** Told once, to the first who listens: what happened before anybody could. */
+  /** Delivered once, to the first listener: events from before there could be one. */
   readonly #early = new Map<EventName, unknown>();
 
   constructor(frontier?: string) {
@@ -132,13 +132,13 @@ export class EventHub {
     this.#early.set(name, payload);
   }
 
-  /** Something went wrong beside the crawl. */
+  /** Reports a fault. */
   fault(fault: FrontierFault): void {
     if (this.#frontier !== undefined) publishFault(this.#frontier, fault);
     this.#report(fault);
   }
 
-  /** To those who listen, or to the first who will. */
+  /** Delivers a fault to the listeners, or keeps it for the first one. */
   #report(fault: FrontierFault): void {
     if (this.has("error")) {
       this.#queue.push({ name: "error", payload: fault });
@@ -150,7 +150,7 @@ export class EventHub {
     this.dropped++;
   }
 
-  /** A function of the user's threw, or gave no answer: what became of the URL stands in its verdict. */
+  /** Reports that a user's function threw, or returned an invalid value; the URL's verdict shows the effect. */
   hookFault(stage: string, cause: unknown, url: string | undefined): void {
     this.fault({ kind: "hook", stage, cause, ...(url === undefined ? {} : { url }) });
   }

@@ -4,8 +4,8 @@
  */
 
 /**
- * Runtime: one open frontier put together: the core, its gate, its clock, its events, its life.
- * The composition root: nothing below imports all of these.
+ * Runtime: one open frontier put together: the core, its gate, its clock, its events, its lifecycle. The composition root: nothing below
+ * imports all of these.
  */
 import { VERIFY } from "../base/assert.ts";
 import { createRandom, entropyWords } from "../base/random.ts";
@@ -54,20 +54,20 @@ export interface RuntimeHooks {
 }
 
 /**
- * Under VERIFY a memory begins with 8 MiB: tests meet its growth, as on a machine that cannot reserve 4 GiB, and the collection of garbage
- * that a memory of full size makes V8 begin is not paid for every small frontier.
+ * A small frontier's memory begins with 8 MiB: the collection of garbage that a memory of full size makes V8 begin is not paid at each open.
+ * Under VERIFY all do, so that tests meet growth, as on a machine that cannot reserve 4 GiB.
  */
-const VERIFY_INITIAL_PAGES = 128;
+const SMALL_PAGES = 128;
 
-/** Whose hashes it makes, and whether it begins with nothing known, its tiers emptied. */
+/** The secret of its hashes, and whether it begins empty, with emptied tiers. */
 export interface RuntimeOrigin {
   readonly secret?: Uint32Array | undefined;
   readonly isCleared?: boolean;
 }
 
 /**
- * `before`: the core that a clear is to replace. Its fences stay spent, and hosts are owed the pauses they were promised. Its tiers
- * are emptied by `replaceTiers`: until then nothing has changed.
+ * `before`: the core that a clear is to replace. Its fences stay spent, and hosts keep the pauses that were set. Its tiers are emptied by
+ * `replaceTiers`: until then nothing has changed.
  */
 export function createRuntime(
   settings: Settings,
@@ -75,8 +75,8 @@ export function createRuntime(
   before?: { core: Core; nowMs: number },
   { secret = secretOf(before?.core), isCleared = false }: RuntimeOrigin = {},
 ): Runtime {
-  const { pageCountMax = REGION_PAGE_COUNT_MAX } = settings;
-  const initialPages = VERIFY ? Math.min(pageCountMax, VERIFY_INITIAL_PAGES) : pageCountMax;
+  const { pageCountMax = REGION_PAGE_COUNT_MAX, isSmall = VERIFY } = settings;
+  const initialPages = isSmall ? Math.min(pageCountMax, SMALL_PAGES) : pageCountMax;
   const kernel = createKernel(loadKernelModule(), { initialPages, pageCountMax });
   const store = createStore(kernel, secret);
   const { events, failures } = hooks;

@@ -97,7 +97,7 @@ export interface TransitionSink {
   failed?(record: number, reason: string | undefined): void;
   /** A failure for the breaker. */
   failure(nowMs: number): void;
-  /** A function of the user's, named as the policy names it, gave no answer; `url` of what it was asked about. */
+  /** A user's function, by its name in the policy, returned no valid value; `url`: of the request that it was called for. */
   fault(stage: "of" | "by" | "groups", cause: unknown, url: string | undefined): void;
   /** The listener asks for `record` calls of this kind. */
   readonly wants: Record<TransitionKind, boolean>;
@@ -191,7 +191,7 @@ export interface Core {
   sequence: number;
   /** One counter for hand-outs: lease fences and host turns. */
   leaseSequence: number;
-  /** First turns of new hosts, where a rule gives those of one domain a share; undefined: none has yet. */
+  /** First turns of new hosts, if a rule limits those of one domain to a share; undefined: none has yet. */
   fresh: FreshTurns | undefined;
   /** Data of volatile requests that msgpack can not carry, by record; freed with the record. */
   readonly volatileData: Map<number, unknown>;

@@ -30,7 +30,7 @@ export interface Files {
     length: number,
     position: number | null,
   ): number;
-  /** The same beside the thread, `part.length` bytes at most. Calls `done` once, later; `part` must not change until then. */
+  /** The same off the thread, `part.length` bytes at most. Calls `done` once, later; `part` must not change until then. */
   writeLater(
     file: number,
     part: Uint8Array,
@@ -41,7 +41,7 @@ export interface Files {
   truncate(file: number, size: number): void;
   /** The file's bytes are on the medium on return. */
   sync(file: number): void;
-  /** The same beside the thread. Calls `done` once, later, with the error if it failed. */
+  /** The same off the thread. Calls `done` once, later, with the error if it failed. */
   syncLater(file: number, done: (error: unknown) => void): void;
   /** Whether the name exists. */
   exists(path: string): boolean;
@@ -54,7 +54,7 @@ export interface Files {
   makeDirectory(path: string): void;
   /** Names created, renamed and removed in it are on the medium on return. */
   syncDirectory(path: string): void;
-  /** The same beside the thread, as `syncLater`. */
+  /** The same off the thread, as `syncLater`. */
   syncDirectoryLater(path: string, done: (error: unknown) => void): void;
 }
 
@@ -90,7 +90,7 @@ export const nodeFiles: Files = {
   },
 };
 
-/** A file of this size or more is freed beside the thread. */
+/** A file of this size or more is freed off the thread. */
 const GREAT_BYTES = 2 ** 20;
 /**
  * Flags to hold a file that is removed: a link in its place is not followed, a pipe not waited for. Unset where an open file keeps its
@@ -100,7 +100,7 @@ const HOLDING =
   fs.constants.O_NOFOLLOW === undefined ? undefined : READING | fs.constants.O_NOFOLLOW;
 
 /**
- * Removes the name at once. The bytes of a large file are freed beside the thread, when its last descriptor is closed: a system takes 20
+ * Removes the name at once. The bytes of a large file are freed off the thread, when its last descriptor is closed: a system takes 20
  * ms for 100 MB.
  */
 function remove(path: string): void {
@@ -172,7 +172,7 @@ export function writeAll(
   }
 }
 
-/** The same beside the thread. Calls `done` once, when everything is written or a write failed. */
+/** The same off the thread. Calls `done` once, when everything is written or a write failed. */
 export function writeAllLater(
   files: Files,
   { file, bytes, position }: { file: number; bytes: Uint8Array; position: number },
@@ -190,7 +190,7 @@ export function writeAllLater(
   });
 }
 
-/** Runs a call beside the thread; rejects with the disk's error. */
+/** Runs a call off the thread; rejects with the disk's error. */
 export function later(start: (done: (error: unknown) => void) => void): Promise<void> {
   return new Promise((resolve, reject) => {
     start((error) => (error === undefined ? resolve() : reject(error)));

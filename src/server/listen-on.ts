@@ -13,11 +13,11 @@ export interface Listening {
   close(): Promise<void>;
 }
 
-/** Of a machine without IPv6. */
+/** Error codes of a machine without IPv6. */
 const WITHOUT_IPV6: ReadonlySet<unknown> = new Set(["EADDRNOTAVAIL", "EAFNOSUPPORT"]);
 
 export interface ListenOptions {
-  /** The option that gave the port. */
+  /** The option that the port comes from. */
   readonly option: "port" | "httpPort";
   readonly host: string;
   readonly port: number;
@@ -61,9 +61,9 @@ async function listening(
   };
 }
 
-/** Gives its connections to the server. */
+/** Listens at `::1` and passes its connections to the server. */
 async function listenBeside(server: Server, port: number): Promise<Server> {
-  // What a server of this kind wants of its sockets.
+  // The options that this kind of server needs for its sockets.
   const { allowHalfOpen, noDelay } = server as { allowHalfOpen?: boolean; noDelay?: boolean };
   const beside = createServer({ allowHalfOpen: allowHalfOpen === true, noDelay: noDelay === true });
   beside.on("connection", (socket: Socket) => server.emit("connection", socket));

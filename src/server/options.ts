@@ -57,7 +57,7 @@ export interface ServeOptions {
    */
   partitions?: number | undefined;
   /**
-   * When a change of a directory is durable, as `FrontierOptions.durability`: an OK means no more than that.
+   * When a change of a directory is durable, as `FrontierOptions.durability`: an OK guarantees no more than that.
    * @defaultValue `{ everyMs: 100 }`
    */
   durability?: FrontierOptions["durability"] | undefined;
@@ -87,7 +87,7 @@ export interface ServeOptions {
    */
   token?: string | undefined;
   /**
-   * Whether the HTTP port has the live page.
+   * Whether the HTTP port serves the live page.
    * @defaultValue true
    */
   ui?: boolean | undefined;
@@ -128,7 +128,7 @@ export interface ServeOptions {
   onFault?: ((fault: ServeFault) => void) | undefined;
 }
 
-/** Something went wrong in the server; it goes on. */
+/** A fault in the server, which continues. */
 export interface ServeFault {
   /** The crawl, or the call. */
   readonly place: string;
@@ -201,7 +201,7 @@ export function readServeOptions(options: ServeOptions): ServeSettings {
   const { host = "127.0.0.1", tls, token } = given;
   const port = readPort(given.port, "options.port", 7071);
   const httpPort = readPort(given.httpPort, "options.httpPort", 7070);
-  refuseOthers(given);
+  refuseOtherPlaces(given);
   if (tls !== undefined && (tls.cert === undefined || tls.key === undefined)) {
     throw misuse("ARGUMENT_INVALID", "options.tls", Object.keys(tls), "cert and key");
   }
@@ -222,8 +222,8 @@ export function readServeOptions(options: ServeOptions): ServeSettings {
   };
 }
 
-/** Crawls are in one place: a frontier, a directory, or Redis; what belongs to another place is refused. */
-function refuseOthers(given: ServeOptions): void {
+/** Crawls are in one place: a frontier, a directory, or Redis. Refuses options that belong to another place. */
+function refuseOtherPlaces(given: ServeOptions): void {
   const { frontier, directory, redis, durability, name, partitions } = given;
   const refuse = (option: string, value: unknown, expected: string): void => {
     if (value === undefined) return;

@@ -17,7 +17,7 @@ import type { Calls } from "./grpc/calls.ts";
 import { listen, type RpcServer } from "./grpc/listen.ts";
 import { type HttpServer, listenHttp } from "./http/http-server.ts";
 import { createLiveFeed } from "./http/live-feed.ts";
-import { lookAt } from "./http/watched.ts";
+import { readLiveView } from "./http/watched.ts";
 import { familiesOf, textOf } from "./metrics/metrics-text.ts";
 import { serverFamilies } from "./metrics/server-families.ts";
 import { createServerMetrics } from "./metrics/server-metrics.ts";
@@ -66,13 +66,13 @@ export async function serve(options: ServeOptions = {}): Promise<Server> {
   }
 }
 
-/** The name by which others reach this machine, where it listens on all of its addresses. */
+/** The name by which other machines reach this one, if it listens on all of its addresses. */
 function nodeHost(host: string): string {
   if (host === "0.0.0.0" || host === "::") return hostname();
   return host.includes(":") ? `[${host}]` : host;
 }
 
-/** In the place of the protocol where it is not served. */
+/** Replaces the protocol's server if the protocol is not served. */
 const NO_RPC: RpcServer = { port: 0, close: () => Promise.resolve() };
 
 /** The crawls that are served: the one of a frontier that is given, or the server's own. */
@@ -105,7 +105,7 @@ interface Parts {
   readonly clock: Clock;
 }
 
-/** The server with its second port; where that one cannot be had, the first is closed again. */
+/** Opens the second port. If that fails, closes the first one again. */
 async function withHttp(settings: ServeSettings, parts: Parts): Promise<Server> {
   const { registry, node, rpc, token } = parts;
   let http: HttpServer | undefined;
@@ -140,7 +140,7 @@ function openHttp(settings: ServeSettings, parts: Parts, port: number): Promise<
       nowMs: clock.now(),
       frontiers: await Promise.all(
         (await registry.frontiers()).map(([id, frontier]) =>
-          lookAt(id, frontier, clock.now(), given.score),
+          readLiveView(id, frontier, clock.now(), given.score),
         ),
       ),
     })),

@@ -23,7 +23,7 @@ export interface ColdStats {
 }
 
 /**
- * What a call may do where bytes have to reach the medium: go on without them, have them written beside the thread and come back later,
+ * What a call may do where bytes have to reach the medium: go on without them, have them written off the thread and come back later,
  * or wait for them.
  */
 export type MediumWait = "never" | "beside" | "here";
@@ -72,7 +72,7 @@ export interface ColdTier {
   /** Makes durable that it was emptied, where that could not be done at once. Throws the medium's error. */
   settle(): void;
   stats(): ColdStats;
-  /** Lets go of the files. Merges under way are dropped; nothing added is lost. */
+  /** Closes the files. Merges under way are dropped; nothing added is lost. */
   close(): void;
 }
 
@@ -87,7 +87,7 @@ export interface ColdBatch {
    * not undo it.
    */
   commit(wait?: MediumWait): boolean;
-  /** Its bytes are being written beside the thread: a commit that does not wait here has nothing to do. */
+  /** Its bytes are being written off the thread: a commit that does not wait here has nothing to do. */
   readonly isSyncing: boolean;
   /** After commit: copies entries in their order from number `from` on, as many as `values` has; returns how many. */
   read(from: number, hashes: Uint32Array, values: Uint32Array): number;
@@ -103,8 +103,8 @@ export interface ColdBatch {
 export const COLD_REMOVED = TABLE_RESERVED_MIN;
 
 /**
- * Whether a value names a place of this process alone (layout/records/spill-block.ts): to the next one it means nothing, since the record
- * behind it comes back from snapshot and journal. @hot
+ * Whether a value names a place of this process alone (layout/records/spill-block.ts): in the next process it means nothing, since its
+ * record comes back from snapshot and journal. @hot
  */
 export function isPassing(value: number): boolean {
   return value >= SPILL_VALUE && value < COLD_REMOVED;
@@ -137,6 +137,6 @@ export interface SpillTier {
   /** Drops everything. */
   clear(): void;
   stats(): SpillStats;
-  /** Lets go of the files and removes them. */
+  /** Closes the files and removes them. */
   close(): void;
 }

@@ -104,7 +104,7 @@ describe("gopcp.v2's scheduler, its modules", () => {
     ]);
   });
 
-  it("G14: an error tells the stage that failed, and the text begins with it", async () => {
+  it("G14: an error names the stage that failed, and the text begins with it", async () => {
     const broken = webOf({});
     broken.download = () => Promise.reject(new Error("no wire"));
     const first = start({ downloaders: [broken], defaults: { maxAttempts: 1 } });
@@ -136,7 +136,7 @@ describe("gopcp.v2's scheduler, its modules", () => {
 
   it("G15: without a downloader the request goes back and is worked on when there is one", async () => {
     const { run, faults } = start({ downloaders: [] });
-    await expect.poll(() => run.status, { timeout: 60_000 }).toBe("paused");
+    await expect.poll(() => run.status).toBe("paused");
     expect(faults.map(({ type }) => type)).toEqual(["scheduler"]);
     const web = webOf({ "/": "" });
     run.modules.register("downloader", web);
@@ -150,14 +150,14 @@ describe("gopcp.v2's scheduler, its modules", () => {
     run.on("page", ({ url }) => {
       if (url === HOME) run.modules.unregister("downloader", "downloader-1");
     });
-    await expect.poll(() => run.status, { timeout: 60_000 }).toBe("paused");
+    await expect.poll(() => run.status).toBe("paused");
     expect(run.report()).toMatchObject({ pages: 1, pending: 2 });
     run.modules.register("downloader", web);
     expect(await run.finished).toMatchObject({ pages: 3, pending: 0, failed: 0 });
     expect(web.asked).toEqual([HOME, `${HOME}a`, `${HOME}b`]);
   });
 
-  it("G16: a thing of the wrong kind is told, and the others are worked on", async () => {
+  it("G16: a value of the wrong kind is reported, and the others are processed", async () => {
     const { run, faults } = start({
       downloaders: [webOf({ "/": "", "/a": "" })],
       analyzers: [
@@ -261,7 +261,7 @@ describe("gopcp.v2's scheduler, its modules", () => {
     expect(await run.finished).toMatchObject({ reason: "finished", pages: 2, items: 2 });
   });
 
-  it("G20: the summary tells modules sorted by id, and equal states tell it equally", async () => {
+  it("G20: the summary lists modules sorted by id, and equal states have equal texts", async () => {
     const { run } = start({
       downloaders: [webOf({ "/": link("/a"), "/a": "" }), webOf({ "/": link("/a"), "/a": "" })],
     });
@@ -280,7 +280,7 @@ describe("gopcp.v2's scheduler, its modules", () => {
     expect(run.report()).toEqual(summary);
   });
 
-  it("G21: the summary is told only when something but the time has changed", async () => {
+  it("G21: the summary is emitted only when something other than the time has changed", async () => {
     const clock = createVirtualClock(1_000);
     let answer = (): void => {};
     const slow = webOf({ "/": "" });

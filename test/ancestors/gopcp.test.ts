@@ -421,7 +421,7 @@ describe("gopcp.v2", () => {
     expect(told).toEqual([{ url: A, depth: 0, finishedDepth: 1 }, { url: A }]);
   });
 
-  it("G-B12: everybody who listens hears every error, and nobody who leaves does", () => {
+  it("G-B12: every listener gets every error, and a removed one gets none", () => {
     const { frontier } = openBench();
     const heard: [number, number] = [0, 0];
     frontier.on("error", () => heard[0]++);

@@ -139,7 +139,7 @@ describe("NEOCrawler's rules", () => {
     expect(statuses).toEqual(["accepted", "duplicate", "accepted", "accepted", "duplicate"]);
   });
 
-  it("N16: what is pending under a rule that has gone is matched again, and the rest is told", async () => {
+  it("N16: what is pending under a removed rule is matched again, and the rest is reported", async () => {
     const { frontier, check } = openBench({ rules: [{ id: "old" }] });
     const told: string[][] = [];
     frontier.on("rulesApplied", ({ unmatched }) => told.push(unmatched));

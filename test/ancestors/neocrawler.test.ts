@@ -249,7 +249,7 @@ describe("NEOCrawler", () => {
     expect(accepted("none", `${base}?a=1`, `${base}?b=2`, base)).toBe(1);
   });
 
-  it("N16: pending pages of a rule that is gone find another one, the rest is told", () => {
+  it("N16: pending pages of a removed rule move to another one, and the rest is reported", () => {
     const { frontier } = openNeo({ rules: [DETAIL, LIST] });
     const told: string[] = [];
     frontier.on("rulesApplied", ({ unmatched }) => told.push(...unmatched));
@@ -383,7 +383,7 @@ describe("NEOCrawler", () => {
     expect(frontier.push("http://a.com/detail/1").admitted).toBe(false);
   });
 
-  it("N-B4: a branch page of a higher version is crawled again, told through the public calls alone", () => {
+  it("N-B4: a branch page of a higher version is crawled again, by the public calls alone", () => {
     const { frontier } = openNeo({ rules: [{ ...LIST, epoch: { version: "a" } }] });
     frontier.push("http://a.com/list/1");
     frontier.poll()?.done();

@@ -131,7 +131,7 @@ it("V20: a restart raises deliveries and not the attempt", async () => {
   expect(lease).toMatchObject({ attempt: 1, deliveries: 2 });
 });
 
-it("S14: reopening tells how many are pending and how many leases were out", async () => {
+it("S14: reopening reports how many are pending and how many leases were out", async () => {
   const rig = await open(createMemoryFiles());
   rig.frontier.pushMany(urls(10));
   rig.frontier.pollMany(4);

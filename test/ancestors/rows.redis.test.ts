@@ -274,7 +274,7 @@ describe("NEOCrawler in Redis", () => {
     await frontier.setRules([{ id: "new", match: { hosts: ["a.com"] } }]);
     const [lease] = await frontier.take();
     expect(lease?.rule).toBe("new");
-    await expect.poll(async () => (await frontier.report()).failed, { timeout: 20_000 }).toBe(1);
+    await expect.poll(async () => (await frontier.report()).failed).toBe(1);
     const failed: Array<string | undefined> = [];
     for await (const { url } of frontier.records({ state: "failed" })) failed.push(url);
     expect(failed).toEqual(["http://b.com/"]);
@@ -293,7 +293,7 @@ describe("NEOCrawler in Redis", () => {
     const begin = performance.now();
     const refused = async (): Promise<string | undefined> =>
       (await frontier.push(`${A}${performance.now()}`)).reason;
-    await expect.poll(refused, { timeout: 20_000 }).toBe("no-rule");
+    await expect.poll(refused).toBe("no-rule");
     console.log(`rules in force elsewhere after ${Math.round(performance.now() - begin)} ms`);
     expect(lease.rule).toBe("detail");
     expect((await lease.done()).late).toBe(false);

@@ -111,7 +111,7 @@ describe("Scrapy's job directory", () => {
     await frontier.close();
   });
 
-  it("S12: data that can not be kept is refused by reason, or stays in memory and is told as lost", async () => {
+  it("S12: data that can not be kept is refused with a reason, or stays in memory and is reported as lost", async () => {
     const directory = temporary();
     const first = await openFrontier(presets.scrapy({ directory }));
     const data = { parse: () => "page" };
@@ -183,7 +183,7 @@ describe("Scrapy's job directory", () => {
     expect(again.frontier.state).toEqual({ items: 8, last: state.last });
   });
 
-  it("S28: a request names its handler; one that is gone after a restart is told by name, and nothing is lost", async () => {
+  it("S28: a request names its handler; one that is gone after a restart is reported by name, and nothing is lost", async () => {
     const directory = temporary();
     const first = await openFrontier({ directory });
     first.push({ url: A, handler: "parseItem" });

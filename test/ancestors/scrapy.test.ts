@@ -96,7 +96,7 @@ describe("Scrapy", () => {
     ]);
   });
 
-  it("S6: what is dropped is told with its reason, and nothing more is tried", () => {
+  it("S6: what is dropped is reported with its reason, and nothing more is tried", () => {
     const { frontier } = openJob();
     const told: unknown[] = [];
     frontier.on("rejected", (list) => told.push(...list));
@@ -150,7 +150,7 @@ describe("Scrapy", () => {
     expect(urlsOf(off.frontier.pollMany(2))).toEqual([B, A]);
   });
 
-  it("S17: nothing ready is not nothing pending, and what it waits for is told", () => {
+  it("S17: nothing ready differs from nothing pending, and what it waits for is reported", () => {
     const { frontier, clock } = openJob({ defaults: { politeness: { delayMs: 50 } } });
     frontier.pushMany([A, B]);
     frontier.poll()?.done();
@@ -331,7 +331,7 @@ describe("Scrapy", () => {
     expect(frontier.poll()).toMatchObject({ url: A, priority: 9, data: "hot" });
   });
 
-  it("S29: drain lets go of nothing new and ends when nothing is out; close is at once", async () => {
+  it("S29: drain hands out nothing new and ends when no lease is out; close ends at once", async () => {
     const { frontier } = openJob();
     frontier.pushMany([A, B]);
     const lease = frontier.poll() as Lease;

@@ -127,7 +127,7 @@ describe("VSCrawler", () => {
     expect(served).toEqual([A]);
   });
 
-  it("V12: empty and ready are told at the edges, none lost and none twice", () => {
+  it("V12: empty and ready are emitted at the edges, none lost and none twice", () => {
     const { frontier } = openSeeds();
     const told: string[] = [];
     frontier.on("empty", () => told.push("empty"));
@@ -299,7 +299,7 @@ describe("VSCrawler", () => {
     expect(epochs).toEqual({ open: 1, identities: 1 });
   });
 
-  it("V26: each segment tells its seeds by what became of them, and is gone when it was forgotten", () => {
+  it("V26: each segment counts its seeds by state, and is gone when it was forgotten", () => {
     const { frontier, clock } = openSeeds();
     const none = { pending: 0, waiting: 0, leased: 0, done: 0, failed: 0 };
     const urls = (count: number): string[] => MANY.slice(0, count);

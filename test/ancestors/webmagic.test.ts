@@ -74,7 +74,7 @@ describe("WebMagic", () => {
     check();
   });
 
-  it("W7: a retry waits on the clock, and the lease tells which attempt it is", () => {
+  it("W7: a retry waits for the clock, and the lease has the number of its attempt", () => {
     const { frontier, clock, check } = openBench(
       presets.webmagic({ defaults: { maxAttempts: 3 } }),
     );
@@ -95,7 +95,7 @@ describe("WebMagic", () => {
     check();
   });
 
-  it("W8: every outcome is said, and what failed stays with its reason", () => {
+  it("W8: every outcome is reported, and what failed stays with its reason", () => {
     const { frontier } = openBench();
     const reasons: unknown[] = [];
     frontier.on("failed", (views) => reasons.push(...views.map(({ reason }) => reason)));
@@ -204,7 +204,7 @@ describe("WebMagic", () => {
     expect(frontier.push({ url: B, epoch: "two" }).status).toBe("accepted");
   });
 
-  it("W24: idle and finished are told when nothing is pending or leased, not between", async () => {
+  it("W24: idle and finished are emitted when nothing is pending or leased, not between", async () => {
     const { frontier } = openBench();
     const told: string[] = [];
     frontier.on("finished", () => told.push("finished"));
@@ -222,7 +222,7 @@ describe("WebMagic", () => {
     expect(await frontier.take()).toEqual([]);
   });
 
-  it("W25: a stopped frontier says so, and one opened after it really runs", async () => {
+  it("W25: a stopped frontier has that status, and one opened after it really runs", async () => {
     const first = openBench();
     first.frontier.push(A);
     await first.frontier.close();

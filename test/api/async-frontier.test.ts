@@ -59,7 +59,7 @@ describe("an AsyncFrontier", () => {
     const here = await openFrontier();
     opened.push(here);
     const there = await open();
-    const internal = ["visit", "visited"];
+    const internal = ["abandon", "visit", "visited"];
     const missing = membersOf(here).filter((name) => !(name in there));
     expect(missing.filter((name) => !internal.includes(name as string))).toEqual([]);
     for (const frontier of [here, there]) await frontier.push("http://a.test/");

@@ -275,9 +275,10 @@ describe("a comparison of versions", () => {
     expect(lines[8]).toBe("    no time for: two (name them, or --budget 120 for all)");
   });
 
-  it("loads a child's cases and does nothing where it has no order, which instructions subtract", async () => {
-    await expect(obey(cases, "")).resolves.toBeUndefined();
-    await expect(obey(cases, '{"bench":"three"}')).rejects.toThrow("case: three");
+  it("loads a child's suite and does nothing where it names no case, which instructions subtract", async () => {
+    await expect(obey('{"suite":"rules"}')).resolves.toBeUndefined();
+    await expect(obey('{"suite":"rules","bench":"three"}')).rejects.toThrow("case: three");
+    await expect(obey('{"suite":"none"}')).rejects.toThrow("cases/none");
   });
 
   it("refuses what is no revision", async () => {

@@ -113,7 +113,7 @@ function start(by: string, flags: readonly string[]): Process {
   return { child, ended };
 }
 
-const WAIT = { timeout: 60_000, interval: 20 };
+const WAIT = { interval: 20 };
 
 describe("outrider crawl --redis", () => {
   async function begin(): Promise<{

@@ -12,7 +12,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const program = join(packageRoot, "dist/cli/main.js");
 
-it("a command whose reader leaves ends with 130 and says nothing", async () => {
+it("a command whose reader ends exits with 130 and prints nothing", async () => {
   const frontier = await openFrontier({ directory: folder });
   // Far more than a pipe holds.
   frontier.pushMany(Array.from({ length: 20_000 }, (_, at) => `http://a.test/${at}`));

@@ -83,7 +83,6 @@ function onTerminal(
 
 const shown = (terminal: Terminal) =>
   expect.poll(() => terminalOf(terminal.text().replaceAll("\r\n", "\n")).lines.join("\n"), {
-    timeout: 90_000,
     interval: 20,
   });
 
@@ -154,7 +153,7 @@ describe("a crawl on a terminal", () => {
       const site = await openSite((request, response) => {
         response.setHeader("content-type", "text/html; charset=utf-8");
         const links = hostile.map((each, at) => `<a href="${each}?${at}"><a href="${each}/${at}">`);
-        if (request.url === "/") return void response.end(links.join("") + pages(500));
+        if (request.url === "/") return void response.end(links.join("") + pages(5_000));
         if (request.url?.startsWith("/p/"))
           return void response.end("<title>\x1b]0;x\x07\u202e</title>");
         response.writeHead(404).end();
@@ -172,7 +171,7 @@ describe("a crawl on a terminal", () => {
       const views = (text: string): string[] => text.split("crawling").slice(1);
       // The first view may have been under way.
       await expect
-        .poll(() => views(terminal.text().slice(before.length)).length, { timeout: 90_000 })
+        .poll(() => views(terminal.text().slice(before.length)).length)
         .toBeGreaterThan(3);
       terminal.type(CTRL_C);
       expect(await terminal.code).toBe(130);
@@ -197,7 +196,7 @@ describe("a crawl on a terminal", () => {
     const terminal = onTerminal(
       ["crawl", site.url, "--allow-private", "--delay", "0", "--dir", dir].concat("--threads", "0"),
     );
-    await expect.poll(() => site.asked, { timeout: 90_000 }).toContain("/p/0");
+    await expect.poll(() => site.asked).toContain("/p/0");
     terminal.type(CTRL_C);
     await shown(terminal).toContain("once more to stop at once");
     terminal.type(CTRL_C);

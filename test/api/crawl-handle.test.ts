@@ -1,7 +1,7 @@
 /** `crawl()` returns a handle at once; `await handle.finished` is the summary. */
 import { afterEach, describe, expect, it } from "vitest";
 import { crawl, type Crawl, type CrawlOptions } from "../../src/crawl.ts";
-import { openFrontier } from "../../src/index.ts";
+import { FrontierError, openFrontier } from "../../src/index.ts";
 
 const runs: Crawl[] = [];
 afterEach(async () => {
@@ -64,6 +64,84 @@ describe("the handle of a crawl", () => {
     await expect(run.stop()).rejects.toMatchObject({ code: "RULE_INVALID" });
     expect(run.status).toBe("stopped");
     await run[Symbol.asyncDispose]();
+  });
+
+  it("reports what an async listener rejects with, and ends nothing for it", async () => {
+    const run = start();
+    const causes: unknown[] = [];
+    const fail = async (): Promise<void> => {
+      throw new Error("late");
+    };
+    run.on("page", fail);
+    run.on("error", fail); // not reported to itself
+    run.on("error", ({ cause }) => causes.push((cause as Error).message));
+    expect(await run.finished).toMatchObject({ reason: "finished", pages: 3 });
+    expect(causes).toEqual(["late", "late", "late"]);
+  });
+
+  it("begins no visit where it is paused before it runs, until it is resumed", async () => {
+    const run = start();
+    run.pause();
+    await new Promise<void>((resolve) => {
+      run.on("status", ({ to }) => to === "paused" && resolve());
+    });
+    expect(run.report()).toMatchObject({ status: "paused", pages: 0, pending: 1 });
+    run.resume();
+    expect(await run.finished).toMatchObject({ reason: "finished", pages: 3 });
+    const other = start();
+    other.pause();
+    other.resume();
+    expect(await other.finished).toMatchObject({ reason: "finished", pages: 3 });
+  });
+
+  it("stops at once beside a module that never returns, whose lease goes back", async () => {
+    await using frontier = await openFrontier();
+    const analyze = (): Promise<void> => new Promise(() => undefined);
+    const run = start({ frontier, analyzers: [{ analyze }] });
+    await new Promise<void>((resolve) => {
+      run.on("status", ({ to }) => to === "running" && setImmediate(resolve));
+    });
+    const summary = await run.stop({ now: true });
+    expect(summary).toMatchObject({ reason: "stopped", pages: 0, pending: 1 });
+    expect(frontier.report()).toMatchObject({ pending: 1, leased: 0 });
+  });
+
+  it("closes all modules and streams where one of them cannot be closed", async () => {
+    const closed: string[] = [];
+    const process = (item: unknown): unknown => item;
+    const run = start({
+      pipelines: [
+        { processors: [process], close: () => Promise.reject(new Error("no close")) },
+        {
+          processors: [process],
+          close: async () => {
+            await new Promise((resolve) => setImmediate(resolve));
+            closed.push("second");
+          },
+        },
+      ],
+    });
+    const faults = run.errors();
+    await expect(run.finished).rejects.toThrow("no close");
+    expect([closed, run.status]).toEqual([["second"], "stopped"]);
+    for await (const fault of faults) expect(fault).toBeUndefined(); // it ends
+    expect(run.report()).toMatchObject({ status: "stopped", pages: 3 });
+  });
+
+  it("rejects `finished` where the frontier refuses how a visit ended", async () => {
+    await using frontier = await openFrontier();
+    const refuse = (): never => {
+      throw new FrontierError("DISK_FULL", "disk: ENOSPC (expected: room on disk)");
+    };
+    const take = frontier.take.bind(frontier);
+    frontier.take = async (options) => {
+      const leases = await take(options);
+      for (const lease of leases) lease.done = lease.retry = refuse;
+      return leases;
+    };
+    const run = start({ frontier });
+    await expect(run.finished).rejects.toMatchObject({ code: "DISK_FULL" });
+    expect(run.status).toBe("stopped");
   });
 
   it("leaves a frontier open that was given to it", async () => {

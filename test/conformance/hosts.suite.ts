@@ -181,6 +181,23 @@ export const hosts = suite("hosts", (says) => {
     expect(await frontier.host("proxy-1").view()).toMatchObject({ leased: 1 });
   });
 
+  says("hostKeys that differ in upper and lower case are two units", async (open) => {
+    const { frontier } = await open(polite({ delayMs: FAR_MS }));
+    await frontier.push({ url: "http://a.example/1", hostKey: "Proxy" });
+    await frontier.push({ url: "http://a.example/2", hostKey: "proxy" });
+    await frontier.host("Proxy").hold();
+    expect(pathsOf(await frontier.peek(9))).toBe("2");
+    expect(await frontier.host("proxy").view()).toMatchObject({ held: false });
+    const named = await frontier.pollMany(9, { host: "Proxy" });
+    expect(pathsOf(named)).toBe("1");
+    expect(await frontier.pollMany(9, { host: "Proxy" })).toEqual([]);
+    for (const lease of named) await lease.fail();
+    expect(await frontier.requeue({ host: "PROXY" })).toBe(0);
+    expect(await frontier.requeue({ host: "Proxy" })).toBe(1);
+    expect(await frontier.remove({ host: "Proxy" })).toBe(1);
+    expect(pathsOf(await takeAll(frontier))).toBe("2");
+  });
+
   says("by: 'domain' joins the hosts of a registrable domain", async (open) => {
     const { frontier } = await open(polite({ delayMs: FAR_MS, by: "domain" }));
     await frontier.pushMany(["http://x.a.co.uk/1", "http://y.a.co.uk/2", "http://y.b.co.uk/3"]);

@@ -174,7 +174,7 @@ export const leases = suite("leases", (says) => {
     await rig.pass(SOON_MS + 1);
     const [now] = await until(
       rig,
-      () => frontier.pollMany(1),
+      () => frontier.pollMany(1, { leaseMs: FAR_MS }),
       (some) => some.length > 0,
     );
     expect([now?.url, now?.attempt, now?.deliveries]).toEqual([A, 2, 2]);
@@ -224,11 +224,29 @@ export const leases = suite("leases", (says) => {
     expect(await frontier.report()).toMatchObject({ done: 3, lateResults: 1, leased: 0 });
   });
 
+  says("as many attempts are made as a rule allows, however many that are", async (open) => {
+    const { frontier } = await open({ maxDeliveries: 2_000, defaults: { maxAttempts: 520 } });
+    await frontier.push(A);
+    let attempts = 0;
+    for (;;) {
+      const lease = await frontier.poll();
+      if (lease === undefined || attempts === 600) break;
+      expect(lease.attempt).toBe(++attempts);
+      await lease.retry({ delayMs: 0 });
+    }
+    expect(attempts).toBe(520);
+    const failed = { state: "failed", attempts: 520, failure: { reason: "attempts" } };
+    expect(await frontier.record(A)).toMatchObject(failed);
+    for await (const record of frontier.records({ state: "failed" }))
+      expect(record).toMatchObject(failed);
+  });
+
   says("maxLeases bounds what is out at once", async (open) => {
     const { frontier } = await open({ maxLeases: 2 });
     await frontier.pushMany([A, B, C]);
     const leases = await takeAll(frontier);
     expect(urlsOf(leases)).toEqual([A, B]);
+    expect(await frontier.explain(C)).toMatchObject({ state: "pending", heldBy: "maxLeases" });
     await leases[0]?.done();
     expect(urlsOf(await takeAll(frontier))).toEqual([C]);
   });

@@ -44,6 +44,20 @@ export const life = suite("life", (says) => {
     expect(urlsOf(await takeAll(frontier))).toEqual([A, B, C]);
   });
 
+  says(
+    "a take that waits in a pause lets other calls through, and resume wakes it",
+    async (open) => {
+      const { frontier } = await open();
+      await frontier.push(A);
+      await frontier.pause();
+      expect(await frontier.take({ timeoutMs: 0 })).toEqual([]);
+      const waiting = frontier.take();
+      expect(await isSettled(waiting, () => frontier.push(B))).toBe(false);
+      await frontier.resume();
+      expect(urlsOf(await waiting)).toEqual([A]);
+    },
+  );
+
   says("drain hands nothing out and resolves when no lease is out", async (open) => {
     const { frontier } = await open();
     await frontier.pushMany([A, B]);
@@ -226,6 +240,22 @@ export const life = suite("life", (says) => {
     },
   );
 
+  says("close ends what waits, and is obeyed by pushes made after the call", async (open) => {
+    const { frontier } = await open();
+    await frontier.push(A);
+    await take(frontier);
+    const [taken, drained, before] = [frontier.take(), frontier.drain(), frontier.push(B)];
+    const closed = frontier.close();
+    const after = [frontier.push(C), frontier.pushMany([D])] as const;
+    expect([await taken, await drained, (await before).status]).toEqual([
+      ...[[], undefined, "accepted"],
+    ]);
+    expect([(await after[0]).status, (await after[1]).verdict(0).status]).toEqual([
+      ...["closed", "closed"],
+    ]);
+    await closed;
+  });
+
   says(
     "opened again it continues: records, places, counts, attempts; leases are pending",
     async (open) => {
@@ -257,18 +287,37 @@ export const life = suite("life", (says) => {
     "opensAgain",
   );
 
+  says("a state that is no object is refused, and the last one stays", async (open) => {
+    const { frontier } = await open();
+    await frontier.setState({ mine: 1 });
+    for (const state of [5, "text", null, undefined]) {
+      const setting = frontier.setState(state as never);
+      await expect(setting).rejects.toMatchObject({ code: "ARGUMENT_INVALID" });
+    }
+    expect(await frontier.state()).toEqual({ mine: 1 });
+  });
+
+  says("depths are counted apart up to 1,023, and deeper ones together", async (open) => {
+    const { frontier } = await open();
+    await frontier.pushMany([A, B, C].map((url, at) => ({ url, depth: [300, 1_024, 5_000][at] })));
+    const { depths } = await frontier.report();
+    expect([depths.length, depths[300], depths[1_024]]).toEqual([1_025, 1, 2]);
+  });
+
   says(
     "rules, host settings and state are kept over a restart",
     async (open) => {
       const rig = await open({ name: "kept" });
-      await rig.frontier.setRules([{ id: "stored", match: { hosts: ["a.example"] } }], "v7");
+      const endless = { maxDepth: Number.POSITIVE_INFINITY, maxAttempts: Number.POSITIVE_INFINITY };
+      const rules = [{ id: "stored", match: { hosts: ["a.example"] }, ...endless }];
+      await rig.frontier.setRules(rules, "v7");
       await rig.frontier.push(A);
       await rig.frontier.host("a.example").set({ delayMs: 777, limit: 3 });
       await rig.frontier.host("a.example").hold();
       await rig.frontier.setState({ cursor: [1, { two: 2 }] });
       await rig.frontier.flush();
       const { frontier } = await rig.again();
-      expect((await frontier.rules())?.map(({ id }) => id)).toEqual(["stored"]);
+      expect(await frontier.rules()).toEqual(rules);
       expect(await frontier.state()).toEqual({ cursor: [1, { two: 2 }] });
       const view = await frontier.host("a.example").view();
       expect(view).toMatchObject({ delayMs: 777, limit: 3, held: true });

@@ -80,6 +80,7 @@ export const records = suite("records", (says) => {
     expect(urlsOf(peeked)).toEqual([B, A, C]);
     expect(await frontier.report()).toMatchObject({ pending: 4, leased: 0 });
     expect(urlsOf(await frontier.peek(1))).toEqual([B]);
+    expect(urlsOf(await frontier.peek())).toEqual([B]);
     expect(urlsOf(await takeAll(frontier))).toEqual([B, A, C]);
   });
 

@@ -2,7 +2,7 @@
 import { Cluster } from "ioredis";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { openRedisFrontier } from "../../src/integrations/redis/open-redis-frontier.ts";
-import { type ClusterNode, startCluster } from "../support/redis-cluster.ts";
+import { startCluster } from "../support/redis-cluster.ts";
 import { WITHOUT_REDIS } from "../support/redis-server.ts";
 import { skipUnless } from "../support/skip.ts";
 
@@ -12,17 +12,6 @@ beforeEach((context) => {
 
 const urlsFrom = (first: number): string[] =>
   Array.from({ length: 200 }, (_, at) => `http://h${at % 40}.org/${first + at}`);
-
-/** Resolves when the replica of a master has all that the master has. */
-async function replicated(master: ClusterNode): Promise<void> {
-  const deadline = Date.now() + 20_000;
-  for (;;) {
-    const info = String(await master.call("INFO", "replication"));
-    const offset = /^master_repl_offset:(\d+)/m.exec(info)?.[1];
-    if (info.includes(`,offset=${offset},`)) return;
-    if (Date.now() > deadline) throw new Error("no replica that has all within 20 s");
-  }
-}
 
 describe("a frontier on a cluster", () => {
   it("follows slots that move and a replica that takes over, and loses nothing that was replicated", async () => {
@@ -51,9 +40,10 @@ describe("a frontier on a cluster", () => {
     await moving;
     expect(await frontier.done(leases)).toBe(50);
 
-    await replicated(to);
-    await to.kill("SIGKILL");
+    await cluster.replicated(to);
+    const lost = cluster.lose(to);
     expect((await frontier.pushMany(urlsFrom(0))).duplicate).toBe(200);
+    await lost;
     expect((await frontier.pushMany(urlsFrom(400))).accepted).toBe(200);
     let done = 0;
     for await (const lease of frontier) if (!(await lease.done()).late) done++;

@@ -89,7 +89,7 @@ describe("faults", () => {
     expect((await frontier.report()).expired).toBe(1);
   });
 
-  it("a process that was stopped beyond its lease is told late, and changes nothing", async () => {
+  it("a process that was stopped beyond its lease is late, and changes nothing", async () => {
     const server = await start();
     const frontier = await open(server);
     await frontier.push("http://a.org/1");

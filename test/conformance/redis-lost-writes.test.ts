@@ -60,39 +60,45 @@ async function hostsOf(client: Redis, frontier: RedisFrontier): Promise<string[]
 }
 
 describe("a process that died after a page was done, and before its links arrived", () => {
-  it("leaves them to any other one, also where none looks for an end", async () => {
-    const server = await startRedis();
-    onTestFinished(() => server.close());
-    const client = new Redis(server.socket);
-    onTestFinished(() => void client.disconnect());
-    const { sha } = scriptOf("deliver");
-    const { sha: outbox } = scriptOf("outbox");
-    const dying: RedisCommands = {
-      call: async (_key, name, args) => {
-        if (args[0] === sha || args[0] === outbox) throw new Error("it is gone");
-        return await client.callBuffer(name, ...(args as string[]));
-      },
-      subscribe: async () => async () => undefined,
-      nodes: async () => [(name, args) => client.call(name, ...args)],
-      close: async () => undefined,
-    };
-    const options = { name: "k", partitions: 4, keepOpen: true };
-    const dead = await openRedisFrontier({ ...options, redis: dying });
-    await dead.push("http://a.org/");
-    const [lease] = await dead.pollMany(1);
-    const found = Array.from({ length: 12 }, (_, at) => `http://h${at}.org/`);
-    await expect(lease?.done({ found })).rejects.toThrow("it is gone");
-    const other = await openRedisFrontier({ ...options, redis: server.socket });
-    onTestFinished(() => other.close({ discard: true }));
-    const urls: string[] = [];
-    while (urls.length < found.length) {
-      const leases = await other.take({ max: 12, timeoutMs: 5_000 });
-      if (leases.length === 0) break;
-      urls.push(...leases.map(({ url }) => url));
-      await other.done(leases);
-    }
-    expect(urls.sort()).toEqual(found.sort());
-  });
+  it.each(["take", "poll"])(
+    "leaves them to any other one that calls %s, also where none looks for an end",
+    async (by) => {
+      const server = await startRedis();
+      onTestFinished(() => server.close());
+      const client = new Redis(server.socket);
+      onTestFinished(() => void client.disconnect());
+      const { sha } = scriptOf("deliver");
+      const { sha: outbox } = scriptOf("outbox");
+      const dying: RedisCommands = {
+        call: async (_key, name, args) => {
+          if (args[0] === sha || args[0] === outbox) throw new Error("it is gone");
+          return await client.callBuffer(name, ...(args as string[]));
+        },
+        subscribe: async () => async () => undefined,
+        nodes: async () => [(name, args) => client.call(name, ...args)],
+        close: async () => undefined,
+      };
+      const options = { name: "k", partitions: 4, keepOpen: true };
+      const dead = await openRedisFrontier({ ...options, redis: dying });
+      await dead.push("http://a.org/");
+      const [lease] = await dead.pollMany(1);
+      const found = Array.from({ length: 12 }, (_, at) => `http://h${at}.org/`);
+      await expect(lease?.done({ found })).rejects.toThrow("it is gone");
+      const other = await openRedisFrontier({ ...options, redis: server.socket });
+      onTestFinished(() => other.close({ discard: true }));
+      const urls: string[] = [];
+      while (urls.length < found.length) {
+        const leases =
+          by === "take"
+            ? await other.take({ max: 12, timeoutMs: 5_000 })
+            : await other.pollMany(12);
+        if (leases.length === 0) break;
+        urls.push(...leases.map(({ url }) => url));
+        await other.done(leases);
+      }
+      expect(urls.sort()).toEqual(found.sort());
+    },
+  );
 });
 
 describe("a partition that lost its last call", () => {

@@ -126,6 +126,13 @@ export const verdicts = suite("verdicts", (says) => {
     },
   );
 
+  says("capacity 0 leaves room for nothing", async (open) => {
+    const { frontier } = await open({ capacity: 0 });
+    const { full, rejected } = await frontier.pushMany([A, "no url", B]);
+    expect([full, rejected]).toEqual([2, 1]);
+    expect((await frontier.push(C)).status).toBe("full");
+  });
+
   says("a budget of a host's URLs is the verdict 'budget'", async (open) => {
     const { frontier } = await open({ defaults: { politeness: { budget: { urls: 2 } } } });
     expect(await verdictsOf(frontier, [A, `${A}1`, `${A}2`, B])).toEqual([
@@ -147,6 +154,7 @@ export const verdicts = suite("verdicts", (says) => {
     expect(await codeOf(frontier.setRules([bad({})]))).toBe("RULE_INVALID");
     expect(await frontier.report()).toMatchObject({ pushed: 0, accepted: 0 });
     await expect(open({ capacity: -1 })).rejects.toMatchObject({ code: "OPTION_INVALID" });
+    await expect(open({ clock: bad({}) })).rejects.toMatchObject({ code: "OPTION_INVALID" });
     await expect(open(bad({ nosuch: 1 }))).rejects.toMatchObject({ code: "OPTION_INVALID" });
     await expect(open({ rules: [bad({ id: 3 })] })).rejects.toMatchObject({ code: "RULE_INVALID" });
   });

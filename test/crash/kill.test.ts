@@ -13,10 +13,11 @@ import { openFrontier } from "../../src/engine/api/open-frontier.ts";
 import { verifyFrontier } from "../../src/engine/api/verify-frontier.ts";
 import { faultsOf } from "../support/crash-load.mjs";
 import { progress, stressTime, stressTimeoutMs, testSeed } from "../support/seed.ts";
+import { sized } from "../support/size.ts";
 
 const CHILD = fileURLToPath(new URL("../support/crash-child.mjs", import.meta.url));
 /** Kills at CI size; STRESS_SECONDS adds seconds of more. */
-const KILLS = 40;
+const KILLS = sized(40, 16);
 
 test.each(["sync", "group"])(
   "a process killed at any moment loses nothing that was flushed (mode %s)",

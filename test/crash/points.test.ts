@@ -13,13 +13,16 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import type { Random } from "../../src/base/random.ts";
+import { joinModules } from "../../tools/join-modules.mjs";
 import { progress, stressTime, stressTimeoutMs, testRandom } from "../support/seed.ts";
+import { sized } from "../support/size.ts";
 import { checkLife, type Life, lifeOf } from "../support/tier-lives.ts";
 
-const CHILD = fileURLToPath(new URL("points-child.mjs", import.meta.url));
+const CHILD = await joinModules(
+  fileURLToPath(new URL("points-child.mjs", import.meta.url)),
+  "points-child",
+);
 const OPTIONS = { keepOpen: true, memoryBytes: 60_000, seen: { memoryBytes: 60_000 } };
-/** Kills at CI size; STRESS_SECONDS adds seconds of more. */
-const KILLS = 150;
 const TIMEOUT_MS = stressTimeoutMs(1_200_000);
 /** Lives per directory: the later ones begin with the files of earlier kills. */
 const LIVES = 10;
@@ -45,6 +48,9 @@ const POINTS = Object.entries(STEPS).flatMap(([file, steps]) =>
     return moments.map((moment) => `${file}.${step}.${moment}`);
   }),
 );
+
+/** Kills at CI size, each point twice; STRESS_SECONDS adds seconds of more. */
+const KILLS = POINTS.length * sized(2, 1);
 
 test(
   "a frontier killed at each named point loses nothing that was flushed",

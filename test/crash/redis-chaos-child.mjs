@@ -47,7 +47,7 @@ process.on("message", () => unanswered.shift()());
 function note(message) {
   return new Promise((resolve) => {
     unanswered.push(resolve);
-    process.send(message);
+    process.send({ sentMs: realNow(), ...message });
   });
 }
 
@@ -101,13 +101,14 @@ async function visit(lease) {
     await note({ kind: "givenBack", url: lease.url });
     return await untilAnswered(() => lease.retry({ delayMs: random(40) }));
   }
-  let sentMs = 0;
+  const sentMs = realNow();
+  let lastMs = sentMs;
   const { late } = await untilAnswered(() => {
-    sentMs = realNow();
+    lastMs = realNow();
     return lease.done({ found });
   });
-  const isAfterDeadline = sentMs >= lease.deadlineMs;
-  if (!late) await note({ kind: "done", url: lease.url, isAfterDeadline });
+  const isAfterDeadline = lastMs >= lease.deadlineMs;
+  if (!late) await note({ kind: "done", url: lease.url, isAfterDeadline, sentMs });
 }
 
 for (;;) {

@@ -43,7 +43,7 @@ function live(
 }
 
 describe("a frontier with tiers, killed", () => {
-  it("recovers everything flushed, once and in order, and still knows all it ever admitted", async () => {
+  it("recovers everything flushed, once and in order, and refuses all it ever admitted", async () => {
     const seed = testSeed("tier kills");
     const random = createRandom(seed);
     const directory = mkdtempSync(join(tmpdir(), "tier-kills-"));

@@ -344,5 +344,5 @@ it.each(RUNS)(
     if (run === driveClients) vi.useFakeTimers({ toFake: ["Date"] });
     for (let round = 0; round < stressRounds(60, 5); round++) await run(createRandom(seed + round));
   },
-  stressTimeoutMs(120_000),
+  stressTimeoutMs(600_000),
 );

@@ -1,13 +1,15 @@
 /**
- * A crawl in a process of its own, to be killed at any moment: node crawl-child.mjs <directory> <seed URL> <log>. With `redis:<socket>`
+ * A crawl in a process of its own, to be killed at any moment: node crawl-child.mjs <directory> <seed URL> <log> [<most>]. With `redis:<socket>`
  * in place of the directory its queue lies on Redis, and others share it. Each handled page is a line of the log, and of standard output.
+ * After so many at `most` it waits for its end.
  */
 import { appendFileSync } from "node:fs";
 import { CheerioCrawler, Configuration, log } from "@crawlee/cheerio";
 import { FrontierRequestManager } from "../../build/plain/crawlee.js";
 import { openRedisFrontier } from "../../build/plain/redis.js";
 
-const [directory, seed, file] = process.argv.slice(2);
+const [directory, seed, file, most = Number.POSITIVE_INFINITY] = process.argv.slice(2);
+let handled = 0;
 log.setLevel(log.LEVELS.OFF);
 
 const REDIS = "redis:";
@@ -33,6 +35,7 @@ const crawler = new CheerioCrawler(
       },
     ],
     async requestHandler({ request, enqueueLinks }) {
+      if (++handled > Number(most)) await new Promise(() => undefined);
       await enqueueLinks({ strategy: "same-domain" });
       appendFileSync(file, `${request.url}\n`);
       process.stdout.write(`${request.url}\n`);

@@ -224,10 +224,15 @@ async function listen(asked: Map<string, number[]>): Promise<Server> {
   return server;
 }
 
+/** Pages that a child may handle while its kill is on the way. */
+const AFTER_MOST = 4;
+
 /** Runs the child until it is over, or until it has handled so many pages: then it is killed. */
 function runChild(argv: string[], most: number): Promise<boolean> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, argv, { stdio: ["ignore", "pipe", "inherit"] });
+    // A kill that comes late finds it at work still, or waiting, and never at its end.
+    const all = [...argv, String(most + AFTER_MOST)];
+    const child = spawn(process.execPath, all, { stdio: ["ignore", "pipe", "inherit"] });
     let handled = 0;
     child.stdout.on("data", (chunk: Buffer) => {
       handled += String(chunk).split("\n").length - 1;

@@ -144,7 +144,7 @@ describe("OutriderStorage", () => {
     );
     await two.updateRequest(request);
     expect(await two.get()).toMatchObject({ handledRequestCount: 1, pendingRequestCount: 0 });
-    await expect(two.deleteRequestLock(requestId)).rejects.toThrow(
+    await expect(two.prolongRequestLock(requestId, { lockSecs: 1 })).rejects.toThrow(
       /already been handled in queue queue/,
     );
     await expect(two.deleteRequestLock("unknown")).rejects.toThrow(/not found in queue/);
@@ -271,6 +271,56 @@ describe("OutriderStorage", () => {
     expect([requestQueue.requestLockSecs, visits]).toEqual([Infinity, ["http://a.test/"]]);
   });
 
+  it("returns the fields that a request was added with, no others, as Crawlee's own storage", async () => {
+    const storages = [makeStorage(), new MemoryStorage({ persistStorage: false })];
+    const bare = { url: "http://a.test/", uniqueKey: "k" };
+    const some = { method: "GET", retryCount: 0, userData: {}, payload: "p", noRetry: null };
+    const runs = storages.map(async (storage) => {
+      const client = await openClient(storage as OutriderStorage);
+      const { requestId: id } = await client.addRequest(bare);
+      const seen: unknown[] = [await client.getRequest(id), (await client.listHead()).items];
+      seen.push((await client.listAndLockHead({ lockSecs: 60 })).items);
+      await client.updateRequest({ ...bare, ...some, id });
+      seen.push(await client.getRequest(id));
+      await client.updateRequest({ ...bare, id, headers: {}, handledAt: "2026-01-01" });
+      return [...seen, await client.getRequest(id)];
+    });
+    const [ours, theirs] = await Promise.all(runs);
+    expect(ours).toStrictEqual(theirs);
+  });
+
+  it("refuses in the words of Crawlee's own storage, and says what is expected", async () => {
+    const storages = [makeStorage(), new MemoryStorage({ persistStorage: false })];
+    const runs = storages.map(async (each) => {
+      const storage = each as OutriderStorage;
+      const client = await openClient(storage);
+      const due = { url: "http://a.test/1", uniqueKey: "1" };
+      const { requestId } = await client.addRequest(due);
+      const done = { url: "http://a.test/2", uniqueKey: "2", handledAt: "2026-01-01" };
+      const { requestId: handled } = await client.addRequest(done);
+      const calls = [
+        client.prolongRequestLock("unknown", { lockSecs: 1 }),
+        client.prolongRequestLock(handled, { lockSecs: 1 }),
+        client.deleteRequestLock("unknown"),
+        client.deleteRequestLock(handled),
+        client.deleteRequestLock(requestId),
+        client.addRequest({ ...due, id: "other" }),
+        storage.requestQueue<Client>("nothing").listHead(),
+      ];
+      const settled = await Promise.allSettled(calls);
+      return settled.map((call) => call.status === "rejected" && (call.reason as Error).message);
+    });
+    const [ours = [], theirs = []] = await Promise.all(runs);
+    expect(ours.map((message) => `${message}`.replace(/ \(expected: .+\)$/, ""))).toEqual(theirs);
+  });
+
+  it("a client has its storage where Crawlee's own clients have it", async () => {
+    const storage = makeStorage();
+    const { id } = await storage.requestQueues<Collection>().getOrCreate("queue");
+    const client = storage.requestQueue<{ id: string; client: unknown }>(id);
+    expect([client.id, client.client === storage]).toEqual([id, true]);
+  });
+
   it("lists what is locked behind what is due, to the client that locked it and to those without a key", async () => {
     const clock = createVirtualClock(1e12);
     const storage = makeStorage({ frontier: { clock } });
@@ -335,7 +385,7 @@ describe("OutriderStorage", () => {
   it.each([
     [{ url: "nonsense", uniqueKey: "k" }, /request\.url/],
     [{ url: "http://a.test/" }, /request\.uniqueKey/],
-    [{ url: "http://a.test/", uniqueKey: "k", id: "other" }, /request\.id/],
+    [{ url: "http://a.test/", uniqueKey: "k", id: "other" }, /ID does not match its uniqueKey/],
   ])("refuses %j, and the batch that it is in", async (request, message) => {
     const client = await openClient();
     const good = { url: "http://a.test/good", uniqueKey: "good" };
@@ -394,8 +444,13 @@ describe("OutriderStorage", () => {
     expect((await client.listAndLockHead({ lockSecs: 60 })).items).toHaveLength(1);
   });
 
-  it("passes datasets and key-value stores to the storage below", async () => {
+  it("passes datasets and key-value stores to the storage below, and where it has their files", async () => {
     const storage = makeStorage();
+    expect(storage).toMatchObject({
+      localDataDirectory: expect.stringMatching(/storage$/),
+      datasetsDirectory: expect.stringMatching(/datasets$/),
+      keyValueStoresDirectory: expect.stringMatching(/key_value_stores$/),
+    });
     const names = ["datasets", "dataset", "keyValueStores", "keyValueStore"] as const;
     const kinds = names.map((name) => storage[name]("some-id").constructor.name);
     const theirs = names.map(

@@ -74,7 +74,7 @@ describe("any key policy", () => {
     }
   });
 
-  it("gives the hash of that key, and no way of the package says another key", () => {
+  it("returns the hash of that key, and every function of the package makes the same key", () => {
     const random = testRandom("key-policies outside");
     const batch = openBatch();
     batchBase(batch, undefined);

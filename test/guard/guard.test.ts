@@ -1,5 +1,5 @@
 /**
- * The package as it is does what the one did that was packed before the house was rebuilt (guard.mjs). This is the quick size;
+ * The package as it is does what the one did that was packed before it was restructured (guard.mjs). This is the quick size;
  * `npm run test:guard` drives 10⁶ operations.
  */
 import { execFile } from "node:child_process";

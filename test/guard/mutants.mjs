@@ -1,6 +1,6 @@
 /**
  * Mutants: the new package with one thing wrong, put between it and the differential. They change what it does and not its source, so that
- * they stay as the house is rebuilt. Each must be caught.
+ * they stay while the source is restructured. Each must be caught.
  */
 const over = (openFrontier, changes) => async (options) => {
   const frontier = await openFrontier(options);

@@ -72,7 +72,7 @@ const MENU = {
   state: [
     [0.2, 0.2, 1],
     (random) => ({
-      value: random.pick([undefined, { at: random.below(99) }, { deep: { $: "rich" } }, 5]),
+      value: random.pick([undefined, { at: random.below(99) }, { deep: { $: "rich" } }, {}]),
     }),
   ],
   pause: [[0.1, 0.1, 0.6], () => ({})],

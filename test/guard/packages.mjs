@@ -1,5 +1,5 @@
 /**
- * The two packages: the old one as it was packed before the house was rebuilt, and the new one as a user of it gets it.
+ * The two packages: the old one as it was packed before it was restructured, and the new one as a user of it gets it.
  *
  *   old   outrider-013b343.tgz ─▶ build/guard/013b343/package     its dependencies come with it; lmdb is ours
  *   new   the package of this repository, by its own `exports`; GUARD_NEW names another folder

@@ -1,6 +1,6 @@
 /**
  * The small map: what the new package changes on purpose. Each line is a change of the public surface, so it stands in UPGRADING.md too.
- * Names of methods and of their fields are a contract (API.md) and do not change.
+ * Names of methods and of their fields are a contract (docs/api) and do not change.
  */
 
 /** Entries, old to new: `"./crawl": "./crawler"`. */

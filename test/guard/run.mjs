@@ -1,5 +1,5 @@
 /**
- * The differential of the package as it is with the one that was packed before the house was rebuilt.
+ * The differential of the package as it is with the one that was packed before it was restructured.
  *
  *   node test/guard/run.mjs                                   all kinds, GUARD_OPERATIONS (10⁶) in sum, SEED (1): a process for each
  *                                                             kind, as many at once as the machine has cores

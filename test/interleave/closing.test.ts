@@ -92,7 +92,7 @@ function run(steps: Steps, wrong: Wrong = {}): number {
 describe("closing while somebody pushes, in every order of steps", () => {
   const real = loadSteps(FILE);
 
-  it("takes in all that was told to be queued", () => {
+  it("takes in all that was answered as queued", () => {
     expect(run(real)).toBeGreaterThan(100);
   });
 

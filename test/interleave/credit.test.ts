@@ -160,7 +160,7 @@ function runDeath(steps: Steps, isLate = false): number {
 describe("a ring that is full, in every order of steps", () => {
   const real = loadSteps(FILES);
 
-  it("gets its room told: nobody sleeps for ever, and what was held back goes", () => {
+  it("gets its room: no thread sleeps for ever, and what was held back goes", () => {
     expect(runFull(real)).toBeGreaterThan(30);
   });
 

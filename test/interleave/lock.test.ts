@@ -303,6 +303,6 @@ describe("under every order of their steps, of processes that want a lock one at
 
       expect(found.held).toBeGreaterThan(0);
     },
-    300_000,
+    600_000,
   );
 });

@@ -202,7 +202,7 @@ describe("a seat that one thread after another has, in every order of steps", ()
   const real = loadSteps(FILES);
   const broken = (from: string, to: string): Steps => loadSteps(FILES, [[from, to]]);
 
-  it("loses no word and takes none for dead that lives, whoever leaves", () => {
+  it("loses no word, and no live worker counts as dead, whichever leaves", () => {
     expect(run(real)).toBeGreaterThan(1_000);
     expect(run(real, { isLater: true })).toBeGreaterThan(300);
   });

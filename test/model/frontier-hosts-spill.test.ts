@@ -4,10 +4,12 @@
  */
 import { describe, expect, it, vi } from "vitest";
 import { createVirtualClock } from "../../src/base/clock.ts";
+import { memoryFull } from "../../src/base/errors.ts";
 import { createRandom, type Random } from "../../src/base/random.ts";
 import type { Core } from "../../src/frontier/core.ts";
 import type { Spilling } from "../../src/frontier/scheduling/spill-state.ts";
 import type { RequestInput } from "../../src/index.ts";
+import { pushNamed } from "../../src/engine/api/push-list.ts";
 import { LocalFrontier } from "../../src/engine/api/local-frontier.ts";
 import { normalizeOptions } from "../../src/engine/options/normalize-options.ts";
 import { coreOf, verifyFrontier } from "../../src/engine/api/verify-frontier.ts";
@@ -117,32 +119,64 @@ function nextCall(random: Random, leases: number): Call {
   }
 }
 
-it("takes a request that is more than a URL to its host on disk without reading that", async () => {
-  const { frontier, clock } = open({ defaults: { politeness: { delayMs: 1, perHost: 1 } } }, true);
-  const urls = Array.from({ length: 200 }, (_, at) => `http://h${at}.test/`);
-  frontier.pushMany(urls);
-  const core = coreOf(frontier);
-  const { spilled } = core.hosts;
-  expect(spilled).toBeGreaterThan(100);
-  const requests = urls.map((url) => ({ url: `${url}more`, priority: -1, data: { url } }));
-  const read = vi.spyOn((core.spilling as Spilling).spill.tier, "read");
-  expect(frontier.pushMany(requests).accepted).toBe(200);
-  expect(read).not.toHaveBeenCalled();
-  read.mockRestore();
-  verifyFrontier(frontier as never);
-  const met = new Map<string, unknown>();
-  for (let rest = 400; rest > 0; ) {
-    const leases = frontier.pollMany(50);
-    for (const lease of leases) {
-      met.set(lease.url, lease.data);
-      lease.done();
+it.each(["pushMany", "pushNamed"])(
+  "takes a request that is more than a URL to its host on disk without reading that: %s",
+  async (how) => {
+    const { frontier, clock } = open(
+      { defaults: { politeness: { delayMs: 1, perHost: 1 } } },
+      true,
+    );
+    const urls = Array.from({ length: 200 }, (_, at) => `http://h${at}.test/`);
+    frontier.pushMany(urls);
+    const core = coreOf(frontier);
+    const { spilled } = core.hosts;
+    expect(spilled).toBeGreaterThan(100);
+    const requests = urls.map((url) => ({ url: `${url}more`, priority: -1, data: { url } }));
+    const read = vi.spyOn((core.spilling as Spilling).spill.tier, "read");
+    const named = {
+      urls: requests.map(({ url }) => url),
+      epochs: urls.map((_, at) => `q:${at % 7}`),
+      data: requests.map(({ data }) => data),
+    };
+    const pushed = how === "pushNamed" ? pushNamed(frontier, named) : frontier.pushMany(requests);
+    expect(pushed.accepted).toBe(200);
+    expect(read).not.toHaveBeenCalled();
+    read.mockRestore();
+    verifyFrontier(frontier as never);
+    const met = new Map<string, unknown>();
+    for (let rest = 400; rest > 0; ) {
+      const leases = frontier.pollMany(50);
+      for (const lease of leases) {
+        met.set(lease.url, lease.data);
+        lease.done();
+      }
+      rest -= leases.length;
+      clock.advance(1);
     }
-    rest -= leases.length;
-    clock.advance(1);
-  }
-  for (const { url, data } of requests) expect(met.get(url)).toEqual(data);
+    for (const { url, data } of requests) expect(met.get(url)).toEqual(data);
+    await frontier.close();
+  },
+);
+
+it("keeps the names and data of rows beside hosts that find no room to come back", async () => {
+  const { frontier } = open({ defaults: { politeness: { delayMs: 1, perHost: 1 } } }, true);
+  const urls = Array.from({ length: 200 }, (_, at) => `http://h${at}.test/`);
+  frontier.pushMany(urls, { priority: -1 });
+  const core = coreOf(frontier);
+  const read = vi.spyOn((core.spilling as Spilling).spill.tier, "read");
+  read.mockImplementation(() => {
+    throw memoryFull();
+  });
+  const rows = [...urls.map((url) => `${url}first`), "http://other.test/"];
+  const epochs = rows.map(() => "q:one");
+  const pushed = pushNamed(frontier, { urls: rows, epochs, data: rows });
+  expect(read).toHaveBeenCalled();
+  read.mockRestore();
+  expect(pushed.verdict(200).admitted).toBe(true);
+  expect(frontier.record({ url: "http://other.test/", epoch: "q:one" })?.data).toBe(rows[200]);
+  verifyFrontier(frontier as never);
   await frontier.close();
-}, 60_000);
+});
 
 function look(core: Core, met: Met): void {
   const { away } = core.spilling as Spilling;

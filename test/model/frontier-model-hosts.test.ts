@@ -1,4 +1,4 @@
-/** The naive model against API.md: hosts, politeness and the breaker. */
+/** The naive model against the public contract: hosts, politeness and the breaker. */
 import type { SyncLease } from "../support/frontier-surface.ts";
 import { describe, expect, it } from "vitest";
 import { A1, A2, B1, C1, openModel, take, urls } from "../support/open-model.ts";
@@ -47,7 +47,7 @@ describe("hosts", () => {
     expect(urls(frontier.pollMany(9))).toEqual([A1, B1]);
   });
 
-  it("are blocked by Retry-After, never for a shorter time than before, and by hand as told", () => {
+  it("are blocked by Retry-After, never for a shorter time than before, and by hand until the given time", () => {
     const { frontier } = openModel({ defaults: { politeness: { perHost: 1 } } });
     frontier.pushMany([A1, A2]);
     take(frontier).done({ outcome: { retryAfterMs: 50 } });

@@ -1,6 +1,5 @@
 /**
- * The naive model against API.md, one sentence of "Meanings that tests rely on" per test. Whoever
- * doubts the model starts here.
+ * The naive model against the public contract, one sentence of it per test. Whoever doubts the model starts here.
  */
 import { describe, expect, it } from "vitest";
 import { A1, A2, B1, C1, openModel, take, urls } from "../support/open-model.ts";

@@ -130,6 +130,6 @@ describe("hosts that are one record, with a directory", () => {
       const seed = testSeed(`lone durable ${isTight}`);
       for (let program = 0; program < PROGRAMS; program++) await play(seed + program, isTight, met);
       if (!isTight) expect(met.killed).toBeGreaterThan(50);
-    }, 300_000);
+    });
   }
 });

@@ -149,5 +149,5 @@ describe("hosts that are one record", () => {
     }
     expect(frontier.report()).toMatchObject({ done: accepted, pending: 0 });
     await frontier.close();
-  }, 300_000);
+  });
 });

@@ -7,7 +7,8 @@ import { isMemoryFull } from "../../src/base/errors.ts";
 import { createVirtualClock } from "../../src/base/clock.ts";
 import { coreOf, verifyFrontier } from "../../src/engine/api/verify-frontier.ts";
 import type { LocalFrontier } from "../../src/engine/api/local-frontier.ts";
-import type { FrontierOptions, Lease, RequestLike } from "../../src/index.ts";
+import { pushNamed } from "../../src/engine/api/push-list.ts";
+import type { FrontierOptions, Lease, PushResult, RequestLike } from "../../src/index.ts";
 import { openMemoryRig, openRig } from "../support/durable-rig.ts";
 import { createMemoryFiles } from "../support/memory-files.ts";
 
@@ -78,9 +79,21 @@ function batchOf(round: number, isPlain: boolean): RequestLike[] {
   });
 }
 
+/** Pushes requests, or plain URLs that each have a name and data. */
+function push(frontier: LocalFrontier, list: readonly RequestLike[], isNamed = false): PushResult {
+  if (!isNamed) return frontier.pushMany([...list]);
+  const urls = list as readonly string[];
+  const epochs = urls.map((url) => `q:${new URL(url).host}`);
+  return pushNamed(frontier, { urls, epochs, data: urls.map(dataOf) });
+}
+
+function dataOf(url: string): unknown {
+  return /\/[ab]\//.test(url) ? url : 7;
+}
+
 async function suffer(
   open: () => Promise<LocalFrontier>,
-  how: { isPlain: boolean; isLasting: boolean },
+  how: { isPlain: boolean; isLasting: boolean; isNamed?: boolean },
   clock: ReturnType<typeof createVirtualClock>,
 ): Promise<LocalFrontier> {
   const frontier = await open();
@@ -92,16 +105,18 @@ async function suffer(
     for (const lease of leases ?? []) {
       expect(seen.has(lease.url), lease.url).toBe(false);
       seen.add(lease.url);
+      const isPushed = how.isNamed === true && !lease.url.includes("found");
+      if (isPushed) expect(lease.data).toEqual(dataOf(lease.url));
       leased.push(lease);
     }
   };
   for (let at = 1; at < ROUNDS_MAX; at++) {
     const fault = { ...how, at };
     const list = batchOf(at, how.isPlain);
-    const pushed = tryCall(frontier, fault, () => frontier.pushMany(list));
+    const pushed = tryCall(frontier, fault, () => push(frontier, list, how.isNamed));
     const left = list.filter((_, row) => !pushed.answer?.verdict(row).admitted);
     // What found no room is as new as it was.
-    expect(frontier.pushMany(left).accepted).toBe(left.length);
+    expect(push(frontier, left, how.isNamed).accepted).toBe(left.length);
     admitted += list.length;
     verifyFrontier(frontier);
     expect(frontier.report().pending).toBe(admitted - seen.size);
@@ -152,6 +167,8 @@ describe.each(KINDS)(
       { isPlain: true, isLasting: false },
       { isPlain: false, isLasting: true },
       { isPlain: false, isLasting: false },
+      { isPlain: true, isLasting: true, isNamed: true },
+      { isPlain: true, isLasting: false, isNamed: true },
     ])("gives every URL once, plain: $isPlain, for good: $isLasting", async (how) => {
       const clock = createVirtualClock(1_700_000_000_000);
       const open = async (): Promise<LocalFrontier> =>
@@ -159,15 +176,20 @@ describe.each(KINDS)(
       await (await suffer(open, how, clock)).close();
     });
 
-    it("and says so to its journal, which brings the same back", async () => {
+    it.each([false, true])("and says so to its journal, named: %s", async (isNamed) => {
       const clock = createVirtualClock(1_700_000_000_000);
       const files = createMemoryFiles();
       const open = async (): Promise<LocalFrontier> =>
         (await openRig(files, clock, options)).frontier;
-      const frontier = await suffer(open, { isPlain: false, isLasting: false }, clock);
+      const how = { isPlain: isNamed, isLasting: false, isNamed };
+      const frontier = await suffer(open, how, clock);
       const { accepted, done, seen } = frontier.report();
+      const epochs = [...frontier.epochs()].map(({ name, identities }) => `${name} ${identities}`);
       await frontier.close();
       const again = await open();
+      expect(
+        [...again.epochs()].map(({ name, identities }) => `${name} ${identities}`).sort(),
+      ).toEqual(epochs.sort());
       expect(again.report()).toMatchObject({ accepted, done, seen, pending: 0, waiting: 0 });
       verifyFrontier(again);
       await again.close();

@@ -12,6 +12,7 @@ import type { FrontierOptions, RequestInput } from "../../src/index.ts";
 import { damageOf, type DurableRig, killedFiles, openRig } from "../support/durable-rig.ts";
 import { createMemoryFiles } from "../support/memory-files.ts";
 import { testSeed } from "../support/seed.ts";
+import { sized } from "../support/size.ts";
 
 /** More than are sorted one by one (src/frontier/records/sort-records.ts). */
 const URLS = 7_000;
@@ -48,7 +49,7 @@ const KINDS: Array<[string, FrontierOptions, boolean]> = [
 ];
 
 describe.each(KINDS)("%s", (_, options, isTight) => {
-  it.each(["from a snapshot", "from a journal", "from both"])(
+  it.each(sized(["from a snapshot", "from a journal", "from both"], ["from both"]))(
     "hands out in the order of a frontier that never closed, opened %s",
     async (from) => {
       const random = createRandom(testSeed("opening-order"));

@@ -92,7 +92,7 @@ describe("what is told ahead", () => {
         seeded(base + round, (random) => lookAhead(random, options));
       }
     },
-    stressTimeoutMs(120_000),
+    stressTimeoutMs(600_000),
   );
 
   it.each<[string, ProgramOptions]>([
@@ -112,6 +112,6 @@ describe("what is told ahead", () => {
       }
       expect(waits).toBeGreaterThan(6 * rounds);
     },
-    stressTimeoutMs(120_000),
+    stressTimeoutMs(600_000),
   );
 });

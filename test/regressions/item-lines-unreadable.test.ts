@@ -12,6 +12,7 @@ import { packageRoot } from "../support/package.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "outrider-lines-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const plainFiles = `${packageRoot}build/plain/crawl/files.js`;
 const source = { url: "http://x.test/", depth: 0 };
 
 const cyclic: Record<string, unknown> = {};
@@ -79,6 +80,39 @@ describe("items as JSON lines", () => {
     });
     expect([JSON.parse(child.stdout), child.stderr]).toEqual([["written", "EFBIG", "written"], ""]);
     expect(readFileSync(path, "utf8")).toBe('"a"\n"c"\n');
+  });
+
+  it("half a line that the disk refused is taken back from notes and the index of bodies, too", () => {
+    const path = join(folder, "refused");
+    const program = `import { createBodyFolder, openLineFile } from ${JSON.stringify(plainFiles)};
+      const path = ${JSON.stringify(path)};
+      const file = openLineFile(path + ".notes");
+      const folder = createBodyFolder(path, true);
+      const save = (url) => folder.save({ url, status: 200, body: Buffer.from("x"), bytes: 1 });
+      const tell = (write) => { try { write(); return "written"; } catch ({ code }) { return code; } };
+      const long = "b".repeat(5000);
+      console.log(JSON.stringify([
+        ["a", long, "c"].map((text) => tell(() => file.append([text]))),
+        ["a", long, "c"].map((text) => tell(() => save("http://x.test/" + text))),
+      ]));`;
+    const limited = `trap '' XFSZ; ulimit -f 4; exec "$0" --input-type=module -e "$1"`;
+    const child = spawnSync("sh", ["-c", limited, process.execPath, program], {
+      encoding: "utf8",
+    });
+    const answers = ["written", "EFBIG", "written"];
+    expect([JSON.parse(child.stdout), child.stderr]).toEqual([[answers, answers], ""]);
+    expect(readFileSync(`${path}.notes`, "utf8")).toBe("a\nc\n");
+    const lines = readFileSync(join(path, "index.jsonl"), "utf8").trimEnd().split("\n");
+    expect(lines.map((line) => JSON.parse(line).url.slice(-1))).toEqual(["a", "c"]);
+  });
+
+  it("a whole line at the end of a file stays, with or without its line break", () => {
+    const path = join(folder, "unbroken.jsonl");
+    writeFileSync(path, '{"n":1}\n{"n":2,"wide":"ü"}');
+    const file = createItemFile({ path });
+    file.processors[0]?.({ n: 3 }, source);
+    file.close?.();
+    expect(readFileSync(path, "utf8")).toBe('{"n":1}\n{"n":2,"wide":"ü"}\n{"n":3}\n');
   });
 
   it("half a line of the index of bodies is cut", () => {

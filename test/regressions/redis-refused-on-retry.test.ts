@@ -33,9 +33,13 @@ it("a URL that the new rules refuse is refused, and the answers of the others ar
     ...{ dueAt: undefined, token, reason: "" },
   });
   const over = "00".repeat(8);
-  const answers = await one.know([known("image", over), known("page/1"), known("page/2", over)]);
+  const answers = await one.putKnown([
+    known("image", over),
+    known("page/1"),
+    known("page/2", over),
+  ]);
   expect(answers).toEqual(["refused", "kept", "over"]);
-  expect(await one.know([known("image")])).toEqual(["refused"]);
+  expect(await one.putKnown([known("image")])).toEqual(["refused"]);
   const views = await other.find(["page/1", "page/2"].map((path) => known(path).request));
   expect(views.map((view) => view?.state)).toEqual(["done", undefined]);
 });

@@ -102,8 +102,11 @@ describe("a URL that a server's client names twice in one call", () => {
     [undefined, undefined],
   ])("is counted once, due after %s ms and then after %s ms", async (first, second) => {
     const queues = await openQueues();
-    expect(await queues.know([known("0", 0)])).toEqual(["kept"]);
-    expect(await queues.know([known("1", first), known("1", second)])).toEqual(["kept", "kept"]);
+    expect(await queues.putKnown([known("0", 0)])).toEqual(["kept"]);
+    expect(await queues.putKnown([known("1", first), known("1", second)])).toEqual([
+      "kept",
+      "kept",
+    ]);
     const isDone = second === undefined;
     expect(await queues.view("a.org")).toMatchObject({
       active: isDone ? 1 : 2,

@@ -1,8 +1,10 @@
 /** Calls at the edges of what they take: empty keys, long names, the present second. */
-import { beforeEach, describe, expect, it } from "vitest";
+import { once } from "node:events";
+import { connect as connectHttp2, type IncomingHttpHeaders } from "node:http2";
+import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { createVirtualClock, openFrontier } from "../../src/index.ts";
 import type { ServeOptions, Server } from "../../src/server.ts";
-import { type Client, connect, found, known, type Message, serving } from "./client.ts";
+import { type Client, connect, found, type Item, known, type Message, serving } from "./client.ts";
 import { STORES, storeOptions } from "./stores.ts";
 
 const START_SECOND = 1_800_000_000;
@@ -46,6 +48,60 @@ describe.each(STORES)("a service in %s", (store) => {
     await client.put(...URLS.map((url) => found(url)));
     expect(await callWithoutKey(client)).toEqual(NONE_CHANGED);
     expect(await client.call("CountURLs")).toEqual({ value: 3 });
+  });
+
+  it("lists, counts, deletes and purges the URLs of one queue, whatever hosts they have", async () => {
+    const inQueue = { key: "queue" };
+    const inHost = { key: "a.com" };
+    await client.put(
+      ...[found(URLS[0], inQueue), known(URLS[1], 0, inQueue), found(URLS[0], { key: "A.com" })],
+      ...[found(URLS[0]), found("http://a.com/3"), found(URLS[2], inHost)],
+    );
+    const listed = async (key = ""): Promise<string[]> => {
+      const items = await client.list<Item>("ListURLs", { key });
+      return items.map(({ known }) => `${known?.info.key} ${known?.info.url}`).sort();
+    };
+    const others = [`A.com ${URLS[0]}`, `queue ${URLS[0]}`, `queue ${URLS[1]}`];
+    expect(await listed("a.com")).toEqual(
+      [URLS[0], "http://a.com/3", URLS[2]].map((url) => `a.com ${url}`),
+    );
+    expect(await listed("b.com")).toEqual([]);
+    expect(await client.call("CountURLs", { ...inHost, filter: "/1" })).toEqual({ value: 2 });
+    expect(await client.call("DeleteQueue", inHost)).toEqual({ value: 3 });
+    expect(await listed()).toEqual(others);
+    await client.put(found(URLS[0]));
+    clock.current.advance(200);
+    expect(await client.call("PurgeURLs", { key: "b.com" })).toEqual({ value: 0 });
+    expect(await client.call("PurgeURLs", inHost)).toEqual({ value: 1 });
+    expect(await listed()).toEqual(others);
+    expect(await client.get()).toEqual([URLS[0], URLS[0]]);
+  });
+
+  it("keeps no block, limit or clock of a deleted crawl for the one that is made anew", async () => {
+    const put = (): Promise<string[]> => client.put(...URLS.map((url) => found(url)));
+    await put();
+    expect(await client.get({ max_urls_per_queue: 1 })).toEqual([URLS[0], URLS[2]]);
+    await client.call("BlockQueueUntil", { key: "b.com", time: START_SECOND * 2 });
+    await client.call("SetCrawlLimit", { key: "a.com", limit: 1 });
+    await client.put(known(URLS[0], 0));
+    clock.current.advance(60_000);
+    expect(await client.get()).toEqual([]);
+    expect(await client.call("DeleteCrawl")).toEqual({ value: 3 });
+    expect(await put()).toEqual(["OK", "OK", "OK"]);
+    expect(await client.get()).toEqual(URLS);
+    // Deleted and filled at once.
+    const [, statuses] = await Promise.all([client.call("DeleteCrawl"), put()]);
+    expect(statuses).toHaveLength(3);
+    expect(statuses).not.toContain("FAIL");
+  });
+
+  it("takes a filter of blanks for none", async () => {
+    await client.put(...URLS.map((url) => found(url)), found("http://a.com/b c"));
+    for (const filter of ["", "  ", "\t\n"]) {
+      expect(await client.call("CountURLs", { filter })).toEqual({ value: 4 });
+      expect(await client.list("ListURLs", { filter })).toHaveLength(4);
+    }
+    expect(await client.call("CountURLs", { filter: "b c" })).toEqual({ value: 1 });
   });
 
   it("purges what came in this very second where no day is to pass", async () => {
@@ -98,4 +154,32 @@ it("a frontier that is given loses nothing for a queue without a key", async () 
   const client = connect((await serving({ frontier })).port);
   await client.put(...URLS.map((url) => found(url)));
   expect(await callWithoutKey(client)).toEqual(NONE_CHANGED);
+});
+
+it("sends a status without a message where it has none, so that clients find the plain one of its code", async () => {
+  const { port } = await serving();
+  const session = connectHttp2(`http://127.0.0.1:${port}`);
+  onTestFinished(() => session.destroy());
+  /** What a call ends with: its only headers, or its trailers. */
+  const endOf = async (call: string, message = ""): Promise<IncomingHttpHeaders> => {
+    const path = `/urlfrontier.URLFrontier/${call}`;
+    const headers = { ":method": "POST", ":path": path, "content-type": "application/grpc" };
+    const stream = session.request(headers);
+    let last: IncomingHttpHeaders = {};
+    stream.on("response", (given) => (last = given));
+    stream.on("trailers", (given) => (last = given));
+    stream.resume().end(Buffer.from(`\0\0\0\0${String.fromCharCode(message.length)}${message}`));
+    await once(stream, "close");
+    return last;
+  };
+  const active = await endOf("GetActive");
+  expect(active["grpc-status"]).toBe("0");
+  expect(active).not.toHaveProperty("grpc-message");
+  const unknown = await endOf("GetURLStatus", "\n\u0005a.com");
+  expect(unknown["grpc-status"]).toBe("5");
+  expect(unknown).not.toHaveProperty("grpc-message");
+  expect(await endOf("SetCrawlLimit")).toMatchObject({
+    "grpc-status": "5",
+    "grpc-message": "CrawlId%20and%20Queue%20combination%20is%20not%20found.",
+  });
 });

@@ -13,7 +13,7 @@ import { openRedisFrontier, type RedisFrontierOptions } from "../../src/redis.ts
 import type { ServeFault } from "../../src/server.ts";
 import { startRedis, WITHOUT_REDIS } from "../support/redis-server.ts";
 import { skipUnless } from "../support/skip.ts";
-import { connect, found, type Info, known, serving } from "./client.ts";
+import { connect, found, type Info, type Item, known, serving } from "./client.ts";
 
 type Given = Frontier | AsyncFrontier;
 const NAME = "mine";
@@ -154,6 +154,52 @@ describe.each(OPENERS)("a server over a frontier %s", (place, open) => {
     expect(await client.call("DeleteCrawl", { value: NAME })).toEqual({ value: 4 });
     expect((await frontier.report()).pending).toBe(0);
     expect(await client.put(found("http://c.com/2", MINE))).toEqual(["OK"]);
+  });
+
+  it("keeps no block of a queue when its crawl is deleted", async () => {
+    const frontier = await opened();
+    const client = connect((await serving({ frontier })).port);
+    const hosts = ["a.com", "b.com"];
+    const urls = hosts.map((host) => `http://${host}/1`);
+    const foundUrls = urls.map((url) => found(url, MINE));
+    await client.put(...foundUrls);
+    await client.call("SetDelay", { ...MINE, key: "a.com", delay_requestable: LATER_SECONDS });
+    expect(await client.get({ ...MINE, key: "a.com" })).toEqual(urls.slice(0, 1));
+    await client.call("BlockQueueUntil", { ...MINE, key: "b.com", time: 4_000_000_000 });
+    expect(await client.call("DeleteCrawl", { value: NAME })).toEqual({ value: 2 });
+    expect(await client.put(...foundUrls)).toEqual(["OK", "OK"]);
+    expect((await client.get(MINE)).sort()).toEqual(urls);
+  });
+
+  it("lists and deletes the URLs of one queue, whatever hosts they have", async () => {
+    const frontier = await opened();
+    const client = connect((await serving({ frontier })).port);
+    const inQueue = { ...MINE, key: "queue" };
+    await client.put(
+      ...[found("http://a.com/1", inQueue), found("http://a.com/2", inQueue)],
+      ...[found("http://a.com/3", MINE), found("http://b.com/1", { ...MINE, key: "a.com" })],
+    );
+    const listed = async (key: string): Promise<string[]> => {
+      const items = await client.list<Item>("ListURLs", { ...MINE, key });
+      return items.map(({ known }) => String(known?.info.url)).sort();
+    };
+    expect(await listed("a.com")).toEqual(["http://a.com/3", "http://b.com/1"]);
+    expect(await listed("b.com")).toEqual([]);
+    const deleted = (key: string): Promise<unknown> => client.call("DeleteQueue", { ...MINE, key });
+    expect(await deleted("a.com")).toEqual({ value: 2 });
+    expect(await listed("")).toEqual(["http://a.com/1", "http://a.com/2"]);
+    expect(await deleted("b.com")).toEqual({ value: 0 });
+    expect(await deleted("queue")).toEqual({ value: 2 });
+    expect(await listed("")).toEqual([]);
+  });
+
+  it("deletes with a queue what the program pushed under a key of its own", async () => {
+    const frontier = await opened();
+    await frontier.push({ url: "http://a.com/1", key: "own" });
+    const client = connect((await serving({ frontier })).port);
+    await client.put(found("http://a.com/2", MINE));
+    expect(await client.call("DeleteQueue", { ...MINE, key: "a.com" })).toEqual({ value: 2 });
+    expect((await frontier.report()).pending).toBe(0);
   });
 
   it("gives of each queue what was asked for, in the frontier's order and under its politeness", async () => {

@@ -61,7 +61,7 @@ function faultsOf(text: string): string[] {
 }
 
 describe("the HTTP port", () => {
-  it("tells health, and metrics in our names and URLFrontier's", async () => {
+  it("serves health, and metrics under our names and URLFrontier's", async () => {
     const { httpPort, port } = await serving();
     const client = connect(port);
     await client.put(

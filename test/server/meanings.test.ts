@@ -288,7 +288,7 @@ describe.each(STORES)("a crawl in %s", (store) => {
     });
   });
 
-  it("updates a URL that nobody holds, and one that is new", async () => {
+  it("updates a URL that no client holds, and one that is new", async () => {
     await client.put(found("http://a.com/1"), known("http://a.com/new", 0));
     expect(await client.put(known("http://a.com/1", 0))).toEqual(["OK"]);
     expect(await client.get()).toEqual([]);

@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
 import { expect, it, onTestFinished } from "vitest";
-import { faultsOf, launchBrowser, LOOKS } from "../support/browser.ts";
+import { faultsOf, launchBrowser, LOOKS, WAIT_MS } from "../support/browser.ts";
 import { connect, found, known, serving } from "./client.ts";
 
 /** Screenshots, for people to look at. */
@@ -25,6 +25,7 @@ it("shows a crawl, sorts, searches, explains and steers, by mouse and by keyboar
   await client.get({ max_urls_per_queue: 2, max_queues: 5 });
   for (const { colorScheme, width } of LOOKS) {
     const tab = await browser.newPage({ colorScheme, viewport: { width, height: 900 } });
+    tab.setDefaultTimeout(WAIT_MS);
     const words: string[] = [];
     tab.on("console", (message) => words.push(message.text()));
     tab.on("pageerror", (cause) => words.push(String(cause)));
@@ -45,11 +46,11 @@ it("shows a crawl, sorts, searches, explains and steers, by mouse and by keyboar
 
 /** Waits until an expression is true in the page, whose policy allows no polling by text. */
 async function holds(tab: Page, expression: string): Promise<void> {
-  for (let turn = 0; turn < 300; turn++) {
+  for (const deadline = Date.now() + WAIT_MS; Date.now() < deadline; ) {
     if ((await tab.evaluate(expression)) === true) return;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
-  throw new Error(`${expression}: not within 30 seconds`);
+  throw new Error(`${expression}: not within ${WAIT_MS} ms`);
 }
 
 async function steerBy(tab: Page): Promise<void> {

@@ -84,13 +84,9 @@ function ended(stream: grpc.ClientDuplexStream<Buffer, Buffer>): Promise<grpc.St
   return new Promise((resolve) => stream.on("status", resolve));
 }
 
-/** Waits until `is` holds, for ten seconds at most. */
+/** Waits until `is` holds. */
 async function until(is: () => boolean | Promise<boolean>): Promise<void> {
-  for (let turn = 0; turn < 1_000; turn++) {
-    if (await is()) return;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  throw new Error("waited for ten seconds");
+  await expect.poll(is, { interval: 10 }).toBe(true);
 }
 
 describe("streams", () => {
@@ -325,7 +321,7 @@ describe("a hostile client", () => {
     expect((await client.call("GetStats", { crawlID: "never made" })).numberOfQueues).toBe(0);
   });
 
-  it("that sends no HTTP/2 at all harms nobody", async () => {
+  it("that sends no HTTP/2 at all disturbs no other", async () => {
     const { port } = await serving();
     const socket = connectSocket(port, "127.0.0.1");
     socket.on("error", () => undefined);
@@ -387,7 +383,7 @@ describe("the end of a server", () => {
     });
   });
 
-  it("does not wait longer than it is told for a client that holds a stream open", async () => {
+  it("does not wait longer than drainMs for a client that holds a stream open", async () => {
     const server = await serving({ drainMs: 50 });
     const stream = rawStream(server.port, "PutURLs");
     const status = ended(stream);

@@ -20,6 +20,7 @@ import { verifyFrontier } from "../../src/engine/api/verify-frontier.ts";
 import { HOST_IDLE_COUNT_MAX } from "../../src/structures/hosts/host-table.ts";
 import type { SyncFrontier } from "../support/frontier-surface.ts";
 import { stressSeconds, stressTimeoutMs, testSeed } from "../support/seed.ts";
+import { sized } from "../support/size.ts";
 import { createWeb, type Web } from "../support/synthetic-web.ts";
 import { countItems, type TraceChecker } from "../support/trace-checker.ts";
 
@@ -41,7 +42,7 @@ function sizeOf(name: string, usual: number, full: number): number {
   return Number(process.env[name] ?? (isFull ? full : usual));
 }
 
-const MANY = sizeOf("SIMULATION_HOSTS", 4e4, 1e6);
+const MANY = sizeOf("SIMULATION_HOSTS", sized(4e4, 1e4), 1e6);
 
 /** Many hosts at once, more than are remembered while idle; few hosts, so that politeness is the limit; several visits per host. */
 const SHAPES: Shape[] = [

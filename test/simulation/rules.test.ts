@@ -10,9 +10,10 @@ import { createRandom, type Random } from "../../src/base/random.ts";
 import type { Lease, Rule } from "../../src/engine/types/frontier-types.ts";
 import { type Bench, openBench } from "../support/bench-frontier.ts";
 import { stressSeconds, stressTimeoutMs, testRandom } from "../support/seed.ts";
+import { sized } from "../support/size.ts";
 
 const PENDING = Number(process.env.PENDING ?? Math.min(15_000 * (1 + stressSeconds()), 1_000_000));
-const SWAPS = Number(process.env.SWAPS ?? 1_000);
+const SWAPS = Number(process.env.SWAPS ?? sized(1_000, 300));
 const HOSTS = 40;
 /** Swaps between two checks of the settled state. */
 const LOOK_EVERY = Math.max(100, Math.ceil(SWAPS / 10));

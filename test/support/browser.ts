@@ -13,6 +13,9 @@ function chromium(): string | undefined {
   return folders.flatMap((each) => names.map((name) => join(each, name))).find(existsSync);
 }
 
+/** How long a browser may take to start, and a page to show something: a busy machine is no fault. */
+export const WAIT_MS = 180_000;
+
 const BROWSER_FLAGS = [
   "--no-sandbox",
   "--disable-gpu",
@@ -42,7 +45,7 @@ export async function launchBrowser(context: Skipper): Promise<Browser> {
   const executablePath = chromium();
   skipUnless(context, executablePath !== undefined, "no chromium on the PATH");
   const { chromium: launcher } = await import("playwright-core");
-  return await launcher.launch({ executablePath, args: BROWSER_FLAGS });
+  return await launcher.launch({ executablePath, args: BROWSER_FLAGS, timeout: WAIT_MS });
 }
 
 /** A page as a reader sees it, wide and on a phone, light and dark. Without a browser the test is skipped. */
@@ -53,7 +56,7 @@ export async function sightsOf(html: string, context: Skipper): Promise<Sight[]>
   const folder = mkdtempSync(join(tmpdir(), "outrider-report-"));
   const path = join(folder, "report.html");
   writeFileSync(path, html);
-  const browser = await launcher.launch({ executablePath, args: BROWSER_FLAGS });
+  const browser = await launcher.launch({ executablePath, args: BROWSER_FLAGS, timeout: WAIT_MS });
   const sights: Sight[] = [];
   try {
     for (const { colorScheme, width } of LOOKS) {

@@ -1,7 +1,9 @@
 /** Processes that crawl a synthetic web over one Redis together, each of which can be killed, stopped and replaced. */
 import { type ChildProcess, fork } from "node:child_process";
 import { get } from "node:http";
+import { fileURLToPath } from "node:url";
 import { openSyntheticWeb, type SyntheticWeb } from "../../src/testing.ts";
+import { joinModules } from "../../tools/join-modules.mjs";
 import type { Note } from "./chaos-judge.ts";
 
 export const LEASE_MS = 1_200;
@@ -41,7 +43,8 @@ export async function startCrawl(
   const children: ChildProcess[] = [];
   let started = 0;
   let isClosing = false;
-  const file = new URL("../crash/redis-chaos-child.mjs", import.meta.url);
+  const program = fileURLToPath(new URL("../crash/redis-chaos-child.mjs", import.meta.url));
+  const file = await joinModules(program, "redis-chaos-child");
   const start = (at: number): void => {
     const number = started++;
     const settings = {
@@ -52,7 +55,7 @@ export async function startCrawl(
     const child = fork(file, [JSON.stringify(settings)], { stdio: [...stdio] });
     children[at] = child;
     child.stderr?.on("data", (data) => complaints.push(`p${number}: ${data}`));
-    child.on("message", (message: Pick<Note, "kind" | "url" | "isAfterDeadline">) => {
+    child.on("message", (message: Omit<Note, "atMs">) => {
       const { kind } = message;
       notes.push({ ...message, atMs: epochMs + performance.now() });
       child.send("noted", () => undefined); // it may be dead by now

@@ -16,7 +16,7 @@ import type { RedisServer } from "./redis-server.ts";
 
 export type Fault = (random: Random) => Promise<unknown>;
 
-const DEADLINE_MS = 90_000;
+const DEADLINE_MS = 240_000;
 /** Pages of hosts that no link leads to. */
 const STRANGERS = Array.from({ length: 12 }, (_, at) => `http://s${at}.outrider.test/`);
 

@@ -18,6 +18,8 @@ export interface Note {
   readonly kind: "done" | "givenBack";
   readonly url: string;
   readonly atMs: number;
+  /** When its process began to send it; a stopped process may note an old answer. */
+  readonly sentMs: number;
   /** Of a result that was taken: it was sent after its lease's deadline. */
   readonly isAfterDeadline: boolean;
 }
@@ -51,8 +53,8 @@ export interface Evidence {
   readonly reachable: ReadonlyMap<string, readonly string[]>;
   /** Least time between two visits of a host. */
   readonly delayMs: number;
-  /** Whether acknowledged writes of this moment may have been lost with a master. */
-  isInWindow(atMs: number): boolean;
+  /** Whether acknowledged writes of some moment between these may have been lost with a master. */
+  isInWindow(fromMs: number, toMs: number): boolean;
 }
 
 /** Clocks and timers of several processes on one machine. */
@@ -72,9 +74,12 @@ export function visitsOf(entries: readonly WebLogEntry[], epochMs: number): Visi
 export function judge(evidence: Evidence): Verdict {
   const { visits, reachable, isInWindow, notes } = evidence;
   const seen = new Set(visits.map(({ url }) => url));
-  const inTime = visits.filter((visit) => !isLate(visit) && !isInWindow(visit.beginMs));
+  const isExcused = ({ beginMs }: Visit): boolean => isInWindow(beginMs, beginMs);
+  const inTime = visits.filter((visit) => !isLate(visit) && !isExcused(visit));
   const lost = [...reachable.keys()].filter((url) => !seen.has(url));
-  const firm = new Set(notes.filter(({ atMs }) => !isInWindow(atMs)).map(({ url }) => url));
+  const firm = new Set(
+    notes.filter(({ sentMs, atMs }) => !isInWindow(sentMs, atMs)).map(({ url }) => url),
+  );
   return {
     lost,
     lostBefore: lost.filter((url) => reachable.get(url)?.some((page) => firm.has(page))),
@@ -83,7 +88,7 @@ export function judge(evidence: Evidence): Verdict {
     hasty: hasty(inTime, evidence),
     unfenced: notes.filter(({ isAfterDeadline }) => isAfterDeadline).map(({ url }) => url),
     late: visits.filter(isLate).length,
-    excused: visits.filter(({ beginMs }) => isInWindow(beginMs)).length,
+    excused: visits.filter(isExcused).length,
   };
 }
 
@@ -93,8 +98,8 @@ function isLate({ beginMs, deadlineMs }: Visit): boolean {
 
 function repeated(visits: readonly Visit[], { notes, isInWindow }: Evidence): string[] {
   const doneAt = new Map<string, number>();
-  for (const { kind, url, atMs } of notes) {
-    if (kind === "done" && !isInWindow(atMs))
+  for (const { kind, url, sentMs, atMs } of notes) {
+    if (kind === "done" && !isInWindow(sentMs, atMs))
       doneAt.set(url, Math.min(atMs, doneAt.get(url) ?? atMs));
   }
   return visits

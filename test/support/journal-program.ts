@@ -191,7 +191,7 @@ function steer(frontier: LocalFrontier, random: Random, isBloom: boolean): void 
       break;
     case 3:
       frontier.requeue({ state: "failed" });
-      frontier.state = (random.below(2) === 0 ? [5] : { step: 1 }) as never;
+      frontier.state = random.below(2) === 0 ? { steps: [5] } : { step: 1 };
       break;
     case 4:
       if (random.below(3) === 0) frontier.forget();

@@ -1,7 +1,6 @@
 /**
- * The naive frontier: the synchronous surface of API.md over plain arrays, written to be read. It
- * is the specification in executable form: memory only, no jitter. Every call first lets the clock
- * do its part (`settle`), then does its own.
+ * The naive frontier: the synchronous surface of `Frontier` over plain arrays, written to be read. It is the specification in executable
+ * form: memory only, no jitter. Every call first lets the clock do its part (`settle`), then does its own.
  *
  *   model-state    what there is            model-order   which record goes next
  *   model-admit    request → verdict        model-leases  hand-out, ends of a lease, expiry, due

@@ -7,7 +7,7 @@
  *   2. The best effective priority among those.
  *   3. Under politeness: the host that was leased least recently; hosts that were never leased come
  *      first, in order of joining.
- *   4. startLast: start records after all others, FIFO among themselves (SEEDS S10). Then FIFO:
+ *   4. startLast: start records after all others, FIFO among themselves . Then FIFO:
  *      lowest sequence, LIFO: highest.
  */
 import type { SyncPolicy } from "./frontier-surface.ts";

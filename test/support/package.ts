@@ -28,7 +28,7 @@ export function runNode(
   { env = process.env }: { env?: NodeJS.ProcessEnv } = {},
 ): Promise<Outcome> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, args, { cwd: packageRoot, timeout: 240_000, env });
+    const child = spawn(process.execPath, args, { cwd: packageRoot, timeout: 540_000, env });
     let stdout = "";
     let stderr = "";
     child.stdout.on("data", (chunk) => {

@@ -27,7 +27,7 @@ describe("the ledger", () => {
     expect(read).toEqual(rows);
   });
 
-  it("counts as admitted what enters, and nothing else (DESIGN I1)", () => {
+  it("counts as admitted what enters, and nothing else", () => {
     for (const [name, { from, total }] of Object.entries(LEDGER)) {
       const isAdmission = total === "accepted" || total === "deferred";
       expect([name, isAdmission]).toEqual([name, namesOf(from).includes("none")]);

@@ -109,7 +109,7 @@ describe("tidy", () => {
     expect(checkFiles(files)).toEqual([]);
   });
 
-  it("plain English is required of the rooms on the list, in comments alone", () => {
+  it("plain English is required of comments in src and assembly alone", () => {
     const text = "/** Tells the owner. */\nexport const VALUE = 1;\n";
     const linesOf = (path: string, content: string): string[] =>
       checkFiles([{ path, text: content }]).map(({ rule, line, message }) => {

@@ -1,25 +1,12 @@
 /**
- * Plain English in comments of src/ and assembly/ (STYLE.md §8): none of the words that need a second reading. A module does not
- * say, tell, hear, know, give, look, judge or owe: it returns, throws, reports, reads, checks.
+ * Plain English in comments of src/ and assembly/ (CONTRIBUTING.md, Rules with teeth): none of the words that need a second reading. A
+ * module does not say, tell, hear, know, give, look, judge or owe: it returns, throws, reports, reads, checks.
  *
- *   comment of a clean room ─▶ names in backticks blanked, lines joined ─▶ each word of the list is a finding
- *
- * The list of rooms only grows: a room is added once its comments hold none of the words.
+ *   comment ─▶ names in backticks blanked, lines joined ─▶ each word of the list is a finding
  */
 import { lineAt, visitComments } from "./source.mjs";
 
-/** Rooms, or folders of one, whose comments are clean. */
-const CLEAN_ROOMS = [
-  ...[
-    "src/base/",
-    "src/crawl/page/",
-    "src/integrations/",
-    "src/kernel/",
-    "src/layout/",
-    "src/memory/",
-  ],
-  ...["src/persistence/", "src/url/", "src/workers/"],
-];
+const ROOMS = ["assembly/", "src/"];
 
 /** Verbs in every form. To look something up, and a look-around, are the field's own words. */
 const WORDS = [
@@ -30,12 +17,16 @@ const WORDS = [
 const PATTERN = new RegExp(`\\b(?:${WORDS.join("|")})\\b`, "gi");
 
 export function checkEnglish({ path, tree }, report) {
-  if (!CLEAN_ROOMS.some((room) => path.startsWith(room))) return;
+  if (!ROOMS.some((room) => path.startsWith(room))) return;
   visitComments(tree, (text, position) => {
     for (const match of blanked(text).matchAll(PATTERN)) {
       const word = match[0].replace(/ +/g, " ");
       const line = lineAt(tree, position + match.index);
-      report("english", line, `"${word}": write what the code does (STYLE.md §8)`);
+      report(
+        "english",
+        line,
+        `"${word}": write what the code does (CONTRIBUTING.md, Rules with teeth)`,
+      );
     }
   });
 }

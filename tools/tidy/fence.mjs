@@ -1,6 +1,6 @@
 /**
- * The fence (STYLE.md §4): who may touch shared memory, WebAssembly, files, clocks and chance.
- * Names in types are free everywhere: a room may say what it is handed.
+ * The fence (CONTRIBUTING.md, Rules with teeth): who may touch shared memory, WebAssembly, files, clocks and chance. Names in types
+ * are allowed everywhere: a room may receive what it may not make.
  */
 import ts from "typescript";
 import { isInType, lineAt, PURE_ROOMS, roomOf, visitAll } from "./source.mjs";

@@ -1,5 +1,5 @@
 /**
- * Folders of src/ and assembly/ (STYLE.md §9): about fifteen files at most, and one of them begins with the folder's
+ * Folders of src/ and assembly/ (CONTRIBUTING.md, Rooms and doors): about fifteen files at most, and one of them begins with the folder's
  * comment: what is decided there and what it may touch.
  */
 

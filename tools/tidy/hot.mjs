@@ -1,6 +1,6 @@
 /**
- * Hot code (STYLE.md §4): a function marked @hot allocates nothing and iterates by number.
- * What only runs when something is broken is free: a `throw`, and what is handed to an assert.
+ * Hot code (CONTRIBUTING.md, Rules with teeth): a function marked @hot allocates nothing and iterates by number. What only runs when
+ * something is broken is free: a `throw`, and what is handed to an assert.
  */
 import ts from "typescript";
 import { isHotFunction, lineAt } from "./source.mjs";

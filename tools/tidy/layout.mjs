@@ -1,5 +1,5 @@
 /**
- * Layout files are bilingual (STYLE.md §1): tsc and asc must read the same integers out of them.
+ * Layout files are bilingual: tsc and asc must read the same integers out of them.
  *
  *   export const NAME = <integer expression>;
  *

@@ -1,7 +1,7 @@
 /**
  * The ledger's writers. Counters are read-only by their types, so that an alias does not write them either; this rule refuses what types do
  * not see, and a cast: no file but src/frontier/records/ledger.ts changes a counter of the frontier or of a rule, or a record's state, and
- * in the kernel none but assembly/records/ledger.ts (DESIGN §2: one transition is one change, one counter step, one entry, one event).
+ * in the kernel none but assembly/records/ledger.ts (one transition is one change, one counter step, one entry, one event).
  */
 import ts from "typescript";
 import { lineAt, visitAll } from "./source.mjs";

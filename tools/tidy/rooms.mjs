@@ -1,5 +1,5 @@
 /**
- * Where files stand and what they are called (STYLE.md §1, §2, §5).
+ * Where files are and how they are named (CONTRIBUTING.md, Rooms and doors).
  */
 import ts from "typescript";
 import { QUICK_SUITES, SLOW_SUITES } from "../suites.mjs";
@@ -20,7 +20,7 @@ export function checkPlace({ path }, report) {
   if (ENTRIES.includes(path) || THREAD_ENTRY.includes(path)) return;
   const room = roomOf(path);
   if (room === undefined || !ROOMS.includes(room))
-    report("room", 1, "STYLE.md has no such room and no such entry");
+    report("room", 1, "CONTRIBUTING.md has no such room, and tools/tidy/source.mjs no such entry");
 }
 
 function isInSuite(path) {

@@ -1,5 +1,5 @@
 /**
- * Limits and bans (STYLE.md §3): how long, how wide, how many, and what the house does without.
+ * Limits and bans (CONTRIBUTING.md, Rules with teeth): length, width, number of parameters, and what is not allowed.
  */
 import ts from "typescript";
 import { isHotFunction, lineAt, visitAll, visitComments } from "./source.mjs";

@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
 
-/** Rooms and entries of STYLE.md §1. */
+/** Rooms of CONTRIBUTING.md, and entries. */
 export const ROOMS = [
   "layout",
   "base",

@@ -53,7 +53,7 @@ export const pool: BenchCase = {
 };
 
 const VISIT = new URL("./pool-visit.js", import.meta.url);
-/** The pool reads a default export; the house has none. */
+/** The pool reads a default export; this repository has none. */
 const HANDLER = `data:text/javascript,export{visit as default}from${JSON.stringify(VISIT.href)}`;
 
 /** Pages of one message, and leases that a thread has at one time, as the pool lays out at most. */

@@ -31,7 +31,7 @@ import { linesOfFile } from "./transfer-files.ts";
 
 const LISTED: readonly Flag[] = [
   { name: "csv", text: "as CSV, with a head" },
-  { name: "max", value: "<n>", text: "at most so many" },
+  { name: "max", value: "<n>", text: "at most this many" },
 ];
 
 const SHARED: readonly Flag[] = [
@@ -137,7 +137,7 @@ async function* rowsOfLog(path: string, host: string | undefined): AsyncIterable
     try {
       visit = JSON.parse(line) as Record<string, unknown>;
     } catch {
-      continue; // what a kill left of the last line
+      continue; // a last line that a kill cut off
     }
     const { url, atMs, ...rest } = visit as { url: string; atMs: number } & Row;
     if (host !== undefined && (!URL.canParse(url) || new URL(url).host !== host)) continue;

@@ -19,7 +19,7 @@ export const COMMON: readonly Flag[] = [
 export const DIRECTORY: Flag = {
   name: "dir",
   value: "<dir>",
-  text: "the directory, in place of a word",
+  text: "the directory, instead of an argument",
 };
 export const FILTER: readonly Flag[] = [
   { name: "rule", value: "<id>", text: "of this rule alone" },

@@ -17,7 +17,7 @@ export const EXPLAIN_FLAGS: readonly Flag[] = [
   },
   { name: "name", value: "<text>", text: "which frontier of the directory (default)" },
   { name: "user-agent", value: "<text>", text: "as whom robots.txt is read (Outrider)" },
-  { name: "rules", value: "<file>", text: "judge by these rules" },
+  { name: "rules", value: "<file>", text: "decide by these rules" },
   { name: "json", text: "one JSON object a URL" },
 ];
 
@@ -104,7 +104,7 @@ function row(name: string, value: string | undefined): [string, string][] {
   return value === undefined ? [] : [[name, value]];
 }
 
-/** Where it stands, what holds it, and why it failed. */
+/** Its state, what holds it, and why it failed. */
 function recordRows(
   { state, heldBy, dueAt }: Explanation,
   record: RecordView | undefined,

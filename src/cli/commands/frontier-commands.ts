@@ -78,7 +78,7 @@ export async function peekCommand(args: Parsed, io: Io): Promise<number> {
   return EXIT_OK;
 }
 
-/** Why it shows fewer than were asked for, and than there are. */
+/** Why `peek` shows fewer than were asked for although more are pending. */
 function whyFewer(frontier: Frontier, shown: number, max: number): string | undefined {
   const { pending, waiting, hosts } = frontier.report();
   const there = pending + waiting;

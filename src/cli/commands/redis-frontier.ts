@@ -1,4 +1,4 @@
-/** The frontier on a Redis server that a command names with --redis, in place of a directory: it must be there. */
+/** The frontier on a Redis server that a command names with --redis instead of a directory. It must exist. */
 import type { RedisFrontier } from "../../redis.ts";
 import { type Flag, type Parsed, UsageError } from "../flags.ts";
 
@@ -30,5 +30,5 @@ export async function redisFrontierOf(
   }
 }
 
-/** Somebody waits at a terminal. */
+/** Short, since a user waits at a terminal. */
 const GIVE_UP_MS = 5_000;

@@ -16,7 +16,7 @@ export const SERVE_FLAGS: readonly Flag[] = [
     text: "keep crawls on this Redis server; those of one --name are one service",
   },
   { name: "name", value: "<text>", text: "with --redis: name of the service (server)" },
-  { name: "partitions", value: "<n>", text: "with --redis: parts of a crawl that is made (16)" },
+  { name: "partitions", value: "<n>", text: "with --redis: partitions of a new crawl (16)" },
   {
     name: "host",
     value: "<address>",
@@ -31,7 +31,7 @@ export const SERVE_FLAGS: readonly Flag[] = [
   {
     name: "tls-ca",
     value: "<file>",
-    text: "who signs clients, as PEM: each needs a certificate then",
+    text: "the CA of clients, as PEM: each then needs a certificate",
   },
   { name: "max-crawls", value: "<n>", text: "most crawls at the same time (100)" },
   { name: "json", text: "print ports and token as one JSON object" },
@@ -43,7 +43,7 @@ export async function serveCommand(args: Parsed, io: Io): Promise<number> {
   const tls = tlsOf(args);
   const stopped = new Promise<void>((resolve) => {
     const ignore = io.onInterrupt(() => {
-      // The second wish ends it at once.
+      // A second request to stop ends it at once.
       ignore();
       io.onInterrupt(() => io.exit(EXIT_INTERRUPTED));
       resolve();
@@ -69,7 +69,7 @@ export async function serveCommand(args: Parsed, io: Io): Promise<number> {
   return EXIT_INTERRUPTED;
 }
 
-/** What belongs to another place is refused by its flag. */
+/** Refuses, by name, flags that belong to another place. */
 function checkPlace(args: Parsed): void {
   if (args.has("redis")) {
     if (args.has("dir")) throw new UsageError("--dir: not with --redis");

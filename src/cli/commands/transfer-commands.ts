@@ -26,23 +26,23 @@ export const IMPORT_FLAGS: readonly Flag[] = [
     name: "partitions",
     value: "<n>",
 
-    text: "with --redis: parts of a frontier that is made (16, or the export's)",
+    text: "with --redis: partitions of a new frontier (16, or the export's)",
   },
   ...COMMON,
 ];
 export const EXPORT_FLAGS: readonly Flag[] = [
   DIRECTORY,
   REDIS,
-  { name: "drain", text: "with --redis: no process is given a page while it is written" },
+  { name: "drain", text: "with --redis: hand out no page in any process meanwhile" },
   {
     name: "out",
     value: "<file>",
-    text: "to this file, packed where it ends in .gz; - is standard output",
+    text: "to this file, compressed if it ends in .gz; - is standard output",
   },
   {
     name: "format",
     value: "<name>",
-    text: "lines (JSON) or urls; urls where the file ends in .txt",
+    text: "lines (JSON) or urls; urls if the file ends in .txt",
   },
   { name: "state", value: "<state>", text: "pending, waiting or failed alone" },
   ...FILTER,
@@ -62,7 +62,7 @@ export async function exportCommand(args: Parsed, io: Io): Promise<number> {
   const progress = progressOf(io);
   const linesFrom = await exporterOf(args);
   const output = outputOf(args.text("out"), io);
-  const lines = linesFrom({ onProgress: progress.tell, ...(isPart ? { only } : {}) });
+  const lines = linesFrom({ onProgress: progress.show, ...(isPart ? { only } : {}) });
   const leave =
     output.drop === undefined
       ? undefined
@@ -127,15 +127,15 @@ export async function importCommand(args: Parsed, io: Io): Promise<number> {
   if (file !== STANDARD && !existsSync(file)) throw new UsageError(`import: ${file}: no such file`);
   const progress = progressOf(io);
   const take = isShared ? importIntoRedis : importIntoDirectory;
-  const result = await take(args, file, progress.tell);
+  const result = await take(args, file, progress.show);
   progress.end();
   tellImport(result, args, io);
   return EXIT_OK;
 }
 
-type Tell = Progress["tell"];
+type Show = Progress["show"];
 
-async function importIntoDirectory(args: Parsed, file: string, tell: Tell): Promise<ImportResult> {
+async function importIntoDirectory(args: Parsed, file: string, show: Show): Promise<ImportResult> {
   const chosen = await chosenFrontierOf(args, "import", true);
   if (chosen.missing.includes("defaults.key.keyOf")) {
     const expected =
@@ -151,12 +151,12 @@ async function importIntoDirectory(args: Parsed, file: string, tell: Tell): Prom
   return await importFrontier(directory, linesOfFile(file), {
     name,
     options,
-    onProgress: tell,
+    onProgress: show,
     visited,
   });
 }
 
-async function importIntoRedis(args: Parsed, file: string, tell: Tell): Promise<ImportResult> {
+async function importIntoRedis(args: Parsed, file: string, show: Show): Promise<ImportResult> {
   for (const name of ["options", "preset"]) {
     if (args.has(name)) throw new UsageError(`--${name}: not with --redis`);
   }
@@ -165,7 +165,7 @@ async function importIntoRedis(args: Parsed, file: string, tell: Tell): Promise<
     redis: args.text("redis") as string,
     name: args.text("name") ?? "default",
     ...{ partitions: args.whole("partitions"), visited: webmagicCursor(file) ?? 0 },
-    onProgress: tell,
+    onProgress: show,
   };
   return await importRedisFrontier(options, linesOfFile(file));
 }
@@ -183,7 +183,7 @@ function tellImport({ kind, passed, ...counts }: ImportResult, args: Parsed, io:
   if (refused > 0) io.err(`${whole(refused)} were refused: ${reasonsOf(counts.reasons)}\n`);
 }
 
-/** As the report tells them. */
+/** As the report names them. */
 function reasonsOf(reasons: Readonly<Record<string, number>>): string {
   return Object.entries(reasons)
     .map(([reason, count]) => `${reason} ${whole(count)}`)
@@ -191,16 +191,16 @@ function reasonsOf(reasons: Readonly<Record<string, number>>): string {
 }
 
 interface Progress {
-  readonly tell: (count: number, most?: number) => void;
+  readonly show: (count: number, most?: number) => void;
   end(): void;
 }
 
 /** One line on a terminal, redrawn; nothing off it. */
 function progressOf(io: Io): Progress {
-  if (!io.isTerminal) return { tell: () => {}, end: () => {} };
+  if (!io.isTerminal) return { show: () => {}, end: () => {} };
   let isDrawn = false;
   return {
-    tell(count) {
+    show(count) {
       isDrawn = true;
       io.draw([{ command: "lineStart" }, `${whole(count)} lines`]);
     },

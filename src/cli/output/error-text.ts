@@ -33,7 +33,7 @@ const ADVICE: Readonly<Record<string, string>> = Object.freeze({
   MEMORY_FULL: "use --dir <path>: what does not fit in memory then goes to disk",
 });
 
-/** Of an import, which may make its directory. */
+/** Advice for an import, which may create its directory. */
 const IMPORT_ADVICE: Readonly<Record<string, string>> = Object.freeze({
   PROFILE_MISMATCH:
     "give --preset scrapy with a requests.seen; otherwise omit --preset and --options",

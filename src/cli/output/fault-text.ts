@@ -1,17 +1,16 @@
-/** A fault of a crawl for a person: where, what, and what to do where somebody can do something. */
+/** A fault of a crawl as text for people: where, what, and what the user can do. */
 import type { CrawlFault } from "../../crawl.ts";
 import { lineText } from "./terminal-text.ts";
 
-/** By the class of what a downloader throws. */
+/** By the class of the downloader's error. */
 const ADVICE: Readonly<Record<string, string>> = Object.freeze({
   address: "private addresses are refused: --allow-private permits them",
-  "no-host": "see how the name is spelled, and that this machine can look names up",
-  dns: "the name server did not answer: see that this machine is on the net",
-  connect: "nobody listens there: see the port, and that the site is up",
-  proxy:
-    "the proxy opened no way: see --proxy <url>, and the name and password that it may ask for",
-  timeout: "no answer in time: see that the site can be reached from here, or give --proxy <url>",
-  "plain-http": "the URL begins with https, and the server knows no TLS there: try http://",
+  "no-host": "check the spelling of the name, and that this machine can resolve names",
+  dns: "the name server did not answer: check the network of this machine",
+  connect: "nothing listens on that port: check the port, and that the site is up",
+  proxy: "the proxy refused the connection: check --proxy <url>, and its name and password",
+  timeout: "no answer in time: check that the site can be reached from here, or use --proxy <url>",
+  "plain-http": "the server does not speak TLS on that port: try http://",
   tls: "its certificate is not trusted here: NODE_EXTRA_CA_CERTS=<file> adds yours",
 });
 

@@ -1,9 +1,9 @@
 /**
- * Room `src/cli/output`: how answers look: live view, reports in text and HTML, error text. Plain data in, text out.
+ * Room `src/cli/output`: the form of results: live view, reports in text and HTML, error text. Plain data in, text out.
  */
 
 /**
- * Progress of a crawl: on a terminal a few lines that are redrawn in place, elsewhere one plain line now and then.
+ * Progress of a crawl: on a terminal a few lines that are redrawn in place, elsewhere one plain line a second.
  *
  *   crawling  00:12   1,204 pages/s   eta ≥ 00:31   ▁▂▄▆█▇
  *   pages     14,310    pending     37,120    under way       32    hosts        1,000
@@ -11,11 +11,11 @@
  *   p50         3 ms    p99          41 ms    read        31 MiB    lanes        1,002
  *   heap      38 MiB    off heap   3.1 MiB    resident   140 MiB
  *
- * Fields stand below each other, as many in a line as the terminal is wide; figures that grow move nothing.
+ * Fields are in columns, as many in a line as the terminal is wide; figures that grow move nothing.
  *
  *   I1  Only what this view drew is overwritten, line by line, so that nothing flickers; the cursor is shown again at the end.
  *   I2  Off a terminal no escape sequence is written.
- *   I3  A terminal made narrower breaks the lines that stand there: so many more are gone over.
+ *   I3  A terminal that is made narrower breaks the drawn lines; the additional lines are overwritten too.
  */
 import type { Crawl, CrawlSample, Visit } from "../../crawl.ts";
 import type { Io } from "../io.ts";
@@ -56,24 +56,24 @@ export function createView(
 
 /** One object a line, by its `event`: progress, visit, message. */
 function jsonView(io: Io): View {
-  const tell = (event: string, fields: object): void =>
+  const writeEvent = (event: string, fields: object): void =>
     io.err(`${JSON.stringify({ event, ...fields })}\n`);
-  let toldAt = Number.NEGATIVE_INFINITY;
+  let printedAt = Number.NEGATIVE_INFINITY;
   return {
     draw(run, sample) {
-      if (sample.elapsedMs - toldAt < PLAIN_EVERY_MS) return;
-      toldAt = sample.elapsedMs;
+      if (sample.elapsedMs - printedAt < PLAIN_EVERY_MS) return;
+      printedAt = sample.elapsedMs;
       const { busiest, failures, failing } = run.report();
       const recent = failing.slice(-PANE_ROWS);
-      tell("progress", {
+      writeEvent("progress", {
         ...sample,
         hosts: busiest.slice(0, PANE_ROWS),
         failures,
         failing: recent,
       });
     },
-    print: (message) => tell("message", { message }),
-    visit: (visit) => tell("visit", visit),
+    print: (message) => writeEvent("message", { message }),
+    visit: (visit) => writeEvent("visit", visit),
     end: () => {},
   };
 }
@@ -85,30 +85,32 @@ function visitLine({ outcome, status, url, reason, bytes: size }: Visit): string
 }
 
 function plainView(io: Io, isQuiet: boolean): View {
-  let toldAt = Number.NEGATIVE_INFINITY;
-  let toldUrl = "";
+  let printedAt = Number.NEGATIVE_INFINITY;
+  let printedUrl = "";
   let before: CrawlSample | undefined;
   return {
     draw(run, sample) {
-      if (isQuiet || sample.elapsedMs - toldAt < PLAIN_EVERY_MS) return;
+      if (isQuiet || sample.elapsedMs - printedAt < PLAIN_EVERY_MS) return;
       const rate = rateOf(before, sample);
-      toldAt = sample.elapsedMs;
+      printedAt = sample.elapsedMs;
       before = sample;
-      const { pages, pending, failed, errors } = sample;
+      const { busiest, failing, failures } = run.report();
+      const { pages, pending, errors } = sample;
+      const { failed, forbidden } = failedApart(sample, failures);
       const parts = [
         duration(sample.elapsedMs),
         `pages ${whole(pages)}`,
         `${whole(rate)}/s`,
         `pending ${whole(pending)}`,
         `failed ${whole(failed)}`,
+        `forbidden ${whole(forbidden)}`,
         `errors ${whole(errors)}`,
       ];
-      const { busiest, failing } = run.report();
       const [host] = busiest;
       const last = failing.at(-1);
       if (host !== undefined) parts.push(`most of ${host.host} ${whole(host.pages)}`);
-      if (last !== undefined && last.url !== toldUrl) {
-        toldUrl = last.url;
+      if (last !== undefined && last.url !== printedUrl) {
+        printedUrl = last.url;
         parts.push(`last failed ${last.reason} ${last.url}`);
       }
       io.err(`${lineText(parts.join("  "))}\n`);
@@ -235,18 +237,26 @@ function headOf(run: Crawl, { elapsedMs, pending }: CrawlSample, { rates, column
   return head + sparkline(rates).slice(-Math.max(columns - head.length, 1));
 }
 
+/** What robots.txt forbids is no fault of the crawl. */
+function failedApart(
+  { failed }: CrawlSample,
+  { robots: forbidden = 0 }: Record<string, number>,
+): { failed: number; forbidden: number } {
+  return { failed: Math.max(failed - forbidden, 0), forbidden };
+}
+
 type Field = readonly [name: string, value: string];
 
 function fieldsOf(run: Crawl, sample: CrawlSample): Field[] {
   const { latencyMs, memory, hosts, duplicate, failures } = run.report();
-  const { robots: forbidden = 0 } = failures;
-  const { pages, pending, leased, failed, errors, accepted } = sample;
+  const { failed, forbidden } = failedApart(sample, failures);
+  const { pages, pending, leased, errors, accepted } = sample;
   return [
     ["pages", whole(pages)],
     ["pending", whole(pending)],
     ["under way", whole(leased)],
     ["hosts", whole(hosts)],
-    ["failed", whole(Math.max(failed - forbidden, 0))],
+    ["failed", whole(failed)],
     ["forbidden", whole(forbidden)],
     ["errors", whole(errors)],
     ["duplicates", share(duplicate, duplicate + accepted)],

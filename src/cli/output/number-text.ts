@@ -38,7 +38,7 @@ export function clockTime(ms: number): string {
   return hours === 0 ? rest : `${hours}:${rest}`;
 }
 
-/** A duration as it is said: 34 s, 2 min 5 s, 1 h 3 min. */
+/** A duration in words: 34 s, 2 min 5 s, 1 h 3 min. */
 export function durationWords(ms: number): string {
   if (ms < 10_000) return `${(ms / 1000).toFixed(1)} s`;
   const seconds = Math.round(ms / 1000);
@@ -57,8 +57,8 @@ export function share(part: number, all: number): string {
 }
 
 /**
- * Rows of name and value, the values below each other; broken between words where `columns` are told, but not at a U+00A0, which
- * is written as a blank.
+ * Rows of name and value, the values below each other; with `columns`, broken between words, but not at a U+00A0, which is written as a
+ * blank.
  */
 export function table(
   rows: ReadonlyArray<readonly [string, string]>,

@@ -74,8 +74,8 @@ interface Card {
 }
 
 function card({ name, note, plot }: Card, kind = "card"): string {
-  const said = note === "" ? "" : `<p class="note">${escapeHtml(note)}</p>`;
-  return `<section class="${kind}"><h2>${name}</h2>${said}${plot}</section>`;
+  const noteHtml = note === "" ? "" : `<p class="note">${escapeHtml(note)}</p>`;
+  return `<section class="${kind}"><h2>${name}</h2>${noteHtml}${plot}</section>`;
 }
 
 /** Three curves above each other, on one axis of time. */

@@ -40,7 +40,7 @@ export function terminalText(text: string): string {
   return text.replace(COMMANDS, codeOf);
 }
 
-/** Text for a place within a line: it cannot begin another line that looks like ours. */
+/** Text for a place within a line: it cannot begin another line that imitates ours. */
 export function lineText(text: string): string {
   return terminalText(text).replace(/[\n\t]/g, codeOf);
 }

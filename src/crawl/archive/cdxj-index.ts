@@ -5,7 +5,7 @@
  *
  *   I1  A line is written after its records. Lines are in the order of writing until the file is whole, and then sorted by bytes.
  *
- * Crash: the lines of the last moments may be missing or cut; they are made anew from the records (warc-recovery.ts).
+ * Crash: the lines of the last moments may be missing or cut; they are rewritten from the records (warc-recovery.ts).
  */
 import type { KnownAnswer } from "./warc-records.ts";
 
@@ -42,7 +42,7 @@ export function indexLine(entry: IndexEntry, filename: string): string {
   return `${surtOf(url)} ${date.replace(/\D/g, "").slice(0, 14)} ${JSON.stringify(fields)}`;
 }
 
-/** A line as it was written; undefined: it is none. Whatever stands in the file. */
+/** Reads a line; undefined: it is not one of an index. The file may contain anything. */
 export function readIndexLine(line: string): IndexEntry | undefined {
   let given: unknown;
   try {
@@ -64,7 +64,7 @@ export function readIndexLine(line: string): IndexEntry | undefined {
   };
 }
 
-/** What an entry is to later ones with an equal body; undefined: it holds no whole body itself. */
+/** The answer that later entries with an equal body refer to; undefined: this one has no whole body. */
 export function answerOf(entry: IndexEntry): KnownAnswer | undefined {
   const { url, date, mime, digest, isTruncated } = entry;
   return digest === undefined || mime === REVISIT_MIME || isTruncated ? undefined : { url, date };

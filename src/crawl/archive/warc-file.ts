@@ -1,6 +1,6 @@
 /**
- * Room `src/crawl/archive`: what was asked and answered, kept in files as archives read them (WARC 1.1, CDXJ). Decides what a record
- * holds; touches files through crawl/files.ts alone.
+ * Room `src/crawl/archive`: requests and answers, kept in files as archives read them (WARC 1.1, CDXJ). Decides what a record holds;
+ * touches files through crawl/files.ts alone.
  */
 
 /**
@@ -14,12 +14,14 @@
  *
  *   I1  The records of an exchange are handed to the system, one behind the other, before its page is analyzed: a killed process loses
  *       none of a page that is done. Exchanges of one turn are written together: a call of the system costs as much as a small page.
- *   I2  A body is held once: it is compressed from where it was received. Beside it stand its compressed bytes until they are written.
+ *   I2  A body is held once: it is compressed from where it was received. Only its compressed bytes are held in addition, until they are
+ *       written.
  *   I3  A write that fails leaves the file as it was, and fails every exchange that it holds.
  *   I4  A revisit refers to a record that was written before it, in this file or an earlier one; bodies of KNOWN_COUNT_MAX answers are
  *       remembered, the newest.
+ *   I5  The index of a file is whole before the next file is made: what a crash leaves is of the last one. A file is closed once.
  *
- * Crash: a torn record at the end of the last file is cut at the next opening, and index lines that are missing are made anew.
+ * Crash: a torn record at the end of the last file is cut at the next opening, and missing index lines are rewritten.
  */
 import { gzipSync } from "node:zlib";
 import { type Clock, createSystemClock } from "../../base/clock.ts";
@@ -216,10 +218,11 @@ function createVolumes(path: string, options: VolumesOptions) {
     for (const { records, long, entry } of batch) {
       if (offset > rotateBytes) {
         append();
-        const next = openVolume(serialPath(path, paths.length), remember);
-        closeVolume(volume);
-        volume = next;
+        finishIndex(volume);
+        const before = volume;
+        volume = openVolume(serialPath(path, serialOf(path, before.path) + 1), remember);
         paths.push(volume.path);
+        before.file.close();
       }
       if (!volume.isBegun) begin();
       if (parts.length === 0) offset = volume.file.size;
@@ -286,8 +289,16 @@ function writeLines(volume: Volume): void {
 }
 
 function closeVolume(volume: Volume): void {
+  try {
+    finishIndex(volume);
+  } finally {
+    volume.file.close();
+  }
+}
+
+/** Sorts the index. Lines may be added to it all the same. */
+function finishIndex(volume: Volume): void {
   const { path, file, index } = volume;
-  file.close();
   if (file.size === 0) return;
   writeLines(volume);
   index.rewrite(sortedLines(openLineFile(indexPath(path)).takeLines()));
@@ -298,15 +309,18 @@ function entriesOf(path: string): IndexEntry[] {
   return entries.filter((entry) => entry !== undefined);
 }
 
-/** Files of a process before, in the order of writing; the plain one where there are none. */
+/** Files of an earlier process, in the order of writing; the plain name if there are none. */
 function pathsOf(path: string): string[] {
-  const stem = path.slice(0, -ENDING.length);
-  const serial = (each: string): number =>
-    Number(/^-(\d{4,})$/.exec(each.slice(stem.length, -ENDING.length))?.[1]);
-  const later = pathsLike(stem)
-    .filter((each) => each.endsWith(ENDING) && serial(each) > 0)
-    .sort((a, b) => serial(a) - serial(b));
+  const later = pathsLike(path.slice(0, -ENDING.length))
+    .filter((each) => each.endsWith(ENDING) && serialOf(path, each) > 0)
+    .sort((a, b) => serialOf(path, a) - serialOf(path, b));
   return [path, ...later];
+}
+
+/** The number in a file's name, 0: it has none. */
+function serialOf(path: string, each: string): number {
+  const name = each.slice(path.length - ENDING.length, -ENDING.length);
+  return Number(/^-(\d{4,})$/.exec(name)?.[1] ?? 0);
 }
 
 function serialPath(path: string, serial: number): string {

@@ -1,5 +1,5 @@
 /**
- * What a process before left of a WARC file: whole records, and a torn one at its end.
+ * What an earlier process left of a WARC file: whole records, and a torn one at its end.
  *
  *   index ─▶ end of the last indexed record ─▶ members from there on: whole ─▶ indexed where the line is missing
  *                                                                     torn  ─▶ cut off, with all that follows
@@ -39,11 +39,18 @@ export function recoverTail(file: BlockFile, from: number, path: string): Recove
     at += member.bytes;
   }
   const cutBytes = file.size - at;
-  if (at === 0 && cutBytes > TORN_BYTES_MAX) {
+  if (at === 0 && !isTorn(file.read(0, TORN_BYTES_MAX + 1))) {
     throw misuse("ARGUMENT_INVALID", "path", path, "a WARC file that outrider wrote, or none");
   }
   if (cutBytes > 0) file.truncate(at);
   return { entries, cutBytes };
+}
+
+/** Whether this can be left of a first record: a few bytes, zeros after a power loss, or a member that has no end. */
+function isTorn(bytes: Buffer): boolean {
+  if (bytes.length > TORN_BYTES_MAX) return false;
+  if (bytes.length < HEAD_BYTES || bytes.every((byte) => byte === 0)) return true;
+  return bytes.subarray(0, HEAD.length).equals(HEAD) && inflated(bytes) === undefined;
 }
 
 interface Member {

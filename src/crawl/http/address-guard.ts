@@ -1,6 +1,6 @@
 /**
- * The address guard: which addresses a crawler may dial. A page, a redirect or a name server can name any address; what is
- * judged is therefore the address that is really dialled, at the moment of dialling.
+ * The address guard: which addresses a crawler may dial. A page, a redirect or a name server can name any address; so the check is made
+ * on the address that is dialled, at that moment.
  *
  *   IPv4   everything but the blocks of IANA's special-purpose registry (private, loopback, link-local, where clouds keep their
  *          metadata, and all others, also those that are reached globally: no site is there), and multicast

@@ -1,6 +1,6 @@
 /**
- * Content codings undone, within a bound: what is longer is refused before it is inflated, or cut there where the caller says
- * that its beginning is enough.
+ * Content codings undone, within a bound: what is longer is refused before it is inflated, or cut there if the caller accepts its
+ * beginning.
  *
  *   body ≤ QUICK_BYTES  ─▶ here, up to QUICK_PLAIN_BYTES ─ longer ─┐
  *   body > QUICK_BYTES  ───────────────────────────────────────────┴▶ on another thread, up to maxBytes ─ longer ─▶ refused, or cut
@@ -55,7 +55,7 @@ export const ACCEPT_ENCODING: string = Object.entries(INFLATE)
   .filter(([name, inflate]) => inflate !== undefined && name !== "x-gzip")
   .map(([name]) => name)
   .join(", ");
-/** What is sent in no more than this and is no longer than that inflates faster here than on another thread. */
+/** A body of at most QUICK_BYTES that inflates to at most QUICK_PLAIN_BYTES is faster on this thread than on another one. */
 const QUICK_BYTES = 16 * 1024;
 const QUICK_PLAIN_BYTES = 256 * 1024;
 const CODINGS_MAX = 3;
@@ -90,7 +90,7 @@ export async function decode(
   for (const coding of codings.reverse()) {
     const inflate = INFLATE[coding];
     if (inflate === undefined && isCoding(coding)) throw refusedCoding(coding);
-    // What names no coding ("utf-8", "none") is a slip of its server, and the body is as it is.
+    // A value that is not a coding ("utf-8", "none") is a mistake of the server: the body is used as it is.
     if (inflate === undefined) continue;
     const flush = raw.isTruncated || isCut ? cutShort(coding) : {};
     const options = { maxOutputLength: bound.maxBytes, ...flush };
@@ -113,7 +113,7 @@ export async function decode(
   return { body, isCut };
 }
 
-/** Registered with IANA, and nothing that we undo. */
+/** Whether IANA has registered the coding: then the body is encoded in a way that is not supported here. */
 function isCoding(coding: string): boolean {
   return /^((x-)?compress|zstd|dcb|dcz|exi|pack200-gzip|aes128gcm)$/.test(coding);
 }
@@ -129,8 +129,7 @@ const inflateWithInfo = promisify(zlib.inflateRaw) as unknown as (
 const GZIP_HEADER_BYTES = 10;
 
 /**
- * A whole gzip member with something behind it that is none, which servers send and browsers do not mind; undefined where it is not
- * whole, or too long.
+ * Inflates a whole gzip member that is followed by other bytes, which browsers accept; undefined: it is not whole, or too long.
  */
 async function firstMember(body: Buffer, maxOutputLength: number): Promise<Buffer | undefined> {
   const at = gzipDataAt(body);
@@ -141,7 +140,7 @@ async function firstMember(body: Buffer, maxOutputLength: number): Promise<Buffe
       info: true,
     });
     const trailer = at + engine.bytesWritten;
-    // Checksum and length stand behind the data, and more behind them: else the stream was right to complain.
+    // Checksum and length follow the data, and more bytes follow them; otherwise the stream's error is right.
     if (body.length <= trailer + 8) return undefined;
     return body.readUInt32LE(trailer + 4) === buffer.length ? buffer : undefined;
   } catch {
@@ -200,7 +199,7 @@ function cutShort(coding: string): { finishFlush?: number } {
   return { finishFlush: coding === "br" ? BROTLI_OPERATION_FLUSH : Z_SYNC_FLUSH };
 }
 
-/** "deflate" is zlib's format by the standard and raw in practice: told apart by the first byte. */
+/** "deflate" is zlib's format by the standard and raw in practice: the first byte distinguishes them. */
 function isZlib(body: Buffer): boolean {
   return ((body[0] ?? 0) & 15) === 8;
 }

@@ -4,8 +4,8 @@
  *   Set-Cookie ─▶ may this host set it? ─▶ shelf of its host, or of the domain that it names
  *   request ─▶ shelves of its host and of all above it ─▶ path, time, secure ─▶ longest path first ─▶ Cookie
  *
- *   I1  A cookie is sent only to the host that set it, or to a domain that contains this host and all hosts below it. A domain under
- *       which strangers register theirs (`co.uk`) takes none.
+ *   I1  A cookie is sent only to the host that set it, or to a domain that contains this host and all hosts below it. A public suffix
+ *       (`co.uk`) takes none.
  *   I2  Bounded: COOKIES_OF_SHELF_MAX on a shelf, COOKIE_BYTES_MAX in all; the cookie set first is dropped first.
  *
  * SameSite has no effect here: no request of a crawl is made by another site's page.
@@ -61,9 +61,9 @@ export function createCookies({ clock, domainOf, bytesMax }: CookieOptions): Coo
   };
   const learnOne = (url: URL, line: string): boolean => {
     const nowMs = clock.now();
-    const said = readSetCookie(line, nowMs);
-    const place = said && placeOf(said, url, domainOf);
-    if (said === undefined || place === undefined) return false;
+    const parsed = readSetCookie(line, nowMs);
+    const place = parsed && placeOf(parsed, url, domainOf);
+    if (parsed === undefined || place === undefined) return false;
     const { domain, cookie } = place;
     const shelf = (shelves.get(domain) ?? []).filter(({ untilMs }) => untilMs > nowMs);
     const before = shelf.findIndex((one) => isSame(one, cookie));

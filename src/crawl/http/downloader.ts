@@ -14,8 +14,8 @@
  *   first byte     headersMs      timeout
  *   between bytes  bodyMs         timeout
  *   all of it      totalMs        timeout
- *   body as sent   maxBytes       cut there and told (isTruncated), nothing more is read
- *   body inflated  maxBytes       too-large: a bomb is not a page; cut there where the request says that it may be
+ *   body as sent   maxBytes       cut there and marked (isTruncated); nothing more is read
+ *   body inflated  maxBytes       refused as too-large, or cut there if the request allows it
  *
  *   I1  No answer, however long, makes this hold more than 2 × maxBytes of it.
  *   I2  Every call ends, at the latest at totalMs and what the inflating of others takes.
@@ -48,7 +48,7 @@ import type { Downloader, DownloadRequest } from "../module-registry.ts";
  */
 export interface DownloaderOptions {
   /**
-   * Sent as User-Agent. Say who you are and where you can be reached.
+   * Sent as User-Agent. Name yourself and an address where you can be reached.
    * @defaultValue "Outrider/0.1"
    */
   userAgent?: string | undefined;
@@ -236,7 +236,7 @@ function signed(
   return { ...request, headers: { ...lowerCase(request.headers), ...proof } };
 }
 
-/** Whether a proxy may be asked for a URL: no literal address that the guard would refuse. */
+/** Whether a URL may be requested through a proxy: not one with a literal address that the guard refuses. */
 function mayAsk({ hostname }: URL, isAllowed = false): boolean {
   const bare = hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
   return isAllowed || isIP(bare) === 0 || isPublicAddress(bare);

@@ -1,11 +1,10 @@
 /**
- * The connector: the one place that opens sockets. It names the address, asks the guard, dials, and remembers what each
- * origin was dialled at.
+ * The connector: the only place that opens sockets. It resolves the address, checks it, dials, and remembers the address of each origin.
  *
  *   origin ─▶ dial? ─▶ literal: guard ─┐
  *                  └─▶ lookup ─▶ guard on every answer ─▶ socket ─▶ guard on its remote address
  *
- *   I1  The guard judges the very list that the socket is given: no second question that another answer could follow.
+ *   I1  The guard checks the same list that the socket uses: there is no second look-up that could return another answer.
  */
 import { lookup as systemLookup, type LookupAddress } from "node:dns";
 import { isIP } from "node:net";
@@ -27,7 +26,7 @@ interface ConnectOptions {
   readonly connectMs: number;
   /** Takes the place of the system's resolver. */
   readonly lookup?: Lookup | undefined;
-  /** Dials this instead of the origin: for a synthetic web, or a gateway. The guard judges it all the same. */
+  /** Dials this instead of the origin: for a synthetic web, or a gateway. The guard checks it too. */
   readonly dial?: { readonly address: string; readonly port: number } | undefined;
   readonly allowH2: boolean;
   /** An idle connection of HTTP/2 is closed after so many milliseconds. */

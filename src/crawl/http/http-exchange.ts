@@ -2,10 +2,10 @@
  * One request on the wire: headers and a bounded body as they come, ended by whichever is first of the answer's end, enough
  * bytes, an unwanted type, the time limit, the caller's signal and a fault.
  *
- *   I1  Settled once: what the connection tells after that changes nothing.
- *   I2  Whatever ends it early also ends the connection, so that nobody reads on.
- *   I3  204 and 304 are whole with their headers: what stands behind those is nobody's answer. A 204 that tells of a body all the same is the
- *       last one on its connection, where that body could come later, as the beginning of the next answer.
+ *   I1  Settled once: what the connection reports after that changes nothing.
+ *   I2  Whatever ends it early also ends the connection, so that nothing more is read.
+ *   I3  204 and 304 are complete with their headers: bytes after them belong to no answer. A 204 that announces a body ends its
+ *       connection, where that body could arrive later as the beginning of the next answer.
  */
 import type { Dispatcher } from "undici";
 import type { Clock } from "../../base/clock.ts";
@@ -49,17 +49,17 @@ export function lowerCase(headers: Record<string, string> | undefined): Record<s
   return lower;
 }
 
-/** Answers that end with their headers (RFC 9110, 6.4.1), whatever these say of a length: of 304 it is the page's. */
+/** Answers that end with their headers (RFC 9110, 6.4.1), whatever length these state: in a 304 it is the page's. */
 const BODILESS: readonly number[] = [204, 304];
 
-/** Of 304 a length is the page's, of 204 it may not be told (RFC 9110, 8.6). */
+/** Whether the headers announce a body. In a 304 the length is the page's, and in a 204 there may be none (RFC 9110, 8.6). */
 function hasBody(status: number, headers: Download["headers"]): boolean {
   const length = headers["content-length"];
   const isLong = length !== undefined && Number(length) !== 0;
   return status === 204 && (isLong || headers["transfer-encoding"] !== undefined);
 }
 
-/** Told to a connection whose answer is not wanted to its end. */
+/** The error that ends a connection whose answer is not read to its end. */
 const CUT: DownloadError = new DownloadError("aborted", "the rest of the body is not read");
 
 /** Codes of Node for sessions and streams of HTTP/2. */
@@ -69,22 +69,25 @@ function codeOf(cause: unknown): string {
   return String((cause as { code?: unknown } | undefined)?.code);
 }
 
-/** Who is to be told when a signal fires. All requests of a crawl share one, and a listener of its own costs each a look at all the others. */
+/**
+ * Calls to make when a signal fires. All requests of a crawl share one signal, and adding a listener to it takes time in proportion to
+ * the others.
+ */
 const listening = new WeakMap<AbortSignal, Set<() => void>>();
 
 function listen(signal: AbortSignal, onAbort: () => void): void {
   let all = listening.get(signal);
   if (all === undefined) {
-    const told = new Set<() => void>();
-    all = told;
-    listening.set(signal, told);
-    signal.addEventListener("abort", () => callAll(told), { once: true });
+    const callbacks = new Set<() => void>();
+    all = callbacks;
+    listening.set(signal, callbacks);
+    signal.addEventListener("abort", () => callAll(callbacks), { once: true });
   }
   all.add(onAbort);
 }
 
-function callAll(told: Set<() => void>): void {
-  for (const onAbort of told) onAbort(); // which takes itself out
+function callAll(callbacks: Set<() => void>): void {
+  for (const onAbort of callbacks) onAbort(); // which removes itself
 }
 
 interface Caller {
@@ -185,12 +188,12 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseError(_: Dispatcher.DispatchController, cause: Error): void {
     const fault = downloadError(cause);
-    // The fault of a connection that ended before it was asked anything is not the page's.
+    // The fault of a connection that ended before a request was sent is not the page's.
     const isOfOthers = this.#controller === undefined && HTTP2_FAULT.test(codeOf(cause));
     this.#reject(isOfOthers ? new DownloadError("reset", fault.message, cause) : fault);
   }
 
-  /** What is wrong with an answer that has ended, as HTTP/2 lets it: a status that is none, or less than its server has stated. */
+  /** The error of an answer that has ended, as HTTP/2 permits, without a final status or with fewer bytes than its server stated. */
   #missing(): DownloadError | undefined {
     const { url, method } = this.#fetching.request;
     if (this.#status === 0) return new DownloadError("protocol", `${url}: no final status`);

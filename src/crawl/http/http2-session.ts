@@ -13,7 +13,7 @@
  *       uncaught exception.
  *   I2  One request at a time is on a connection, so closing it ends no other.
  *
- * A reset without a code (NO_ERROR) sometimes looks like an end; http-exchange.ts compares the length that the server has stated.
+ * A reset without a code (NO_ERROR) is sometimes reported as an end; http-exchange.ts compares the length that the server has stated.
  */
 import type { ClientHttp2Session, ClientHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
@@ -58,7 +58,10 @@ function watchSession(session: ClientHttp2Session, socket: Socket, keepAliveMs: 
       return failedStream(cause);
     }
     openCount++;
-    stream.once("close", () => openCount--);
+    stream.once("close", () => {
+      // An answer may take longer than keepAliveMs. The time begins anew when the last stream closes.
+      if (--openCount === 0) session.setTimeout(keepAliveMs);
+    });
     // It comes before undici's own listener, which takes the end for a whole answer.
     stream.once("end", () => {
       if (isReset(stream)) stream.emit("error", new errors.SocketError("HTTP/2: reset"));
@@ -67,9 +70,11 @@ function watchSession(session: ClientHttp2Session, socket: Socket, keepAliveMs: 
     stream.close = end;
     return stream;
   };
-  session.setTimeout(keepAliveMs, () => {
+  // A listener given to setTimeout() would be called once.
+  session.on("timeout", () => {
     if (openCount === 0) end();
   });
+  session.setTimeout(keepAliveMs);
 }
 
 /** As nghttp2 has it of a stream that was reset before its end, while Node still holds it. */

@@ -1,19 +1,19 @@
 /**
- * Room for what is inflated: one bound over all visits of a thread. A page's is given back once it is inflated; a sitemap's, which may be
+ * Room for what is inflated: one bound over all visits of a thread. A page's is released once it is inflated; a sitemap's, which may be
  * fifty times as long as a page, once it was read.
  *
- *   take ─▶ fits beside what is held, or nothing is held ─ yes ─▶ held until it is given back
+ *   take ─▶ fits beside what is held, or nothing is held ─ yes ─▶ held until it is released
  *                              └─ no ─▶ waits, first come, first served
  *
- *   I1  What is held is at most `maxBytes`, or one taker's where that one alone is larger.
- *   I2  Who holds room waits for none: a share takes once, so no two wait for each other.
+ *   I1  What is held is at most `maxBytes`, unless one taker alone needs more.
+ *   I2  A share that holds room does not wait for more, so no two wait for each other.
  */
 
 /** One taker's part of the room. */
 export interface RoomShare {
   /** Resolves when the bytes are held; at once where the share holds some already. Rejects when `signal` fires. */
   take(bytes: number, signal?: AbortSignal): Promise<void>;
-  /** Gives all of it back; it can take again. */
+  /** Releases all of it; the share can take again. */
   end(): void;
 }
 
@@ -22,7 +22,7 @@ export interface InflateRoom {
   share(): RoomShare;
 }
 
-/** So much is inflated at the same time: a sitemap of the largest size, and some pages. */
+/** The bound: room for a sitemap of the largest size and some pages. */
 export const INFLATE_ROOM_BYTES = 64 * 1024 * 1024;
 
 interface Waiting {

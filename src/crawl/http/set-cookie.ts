@@ -39,20 +39,20 @@ export function readSetCookie(line: string, nowMs: number): SetCookie | undefine
   // The last attribute of a name counts.
   for (const attribute of rest) {
     const at = attribute.indexOf("=");
-    const said = at < 0 ? "" : attribute.slice(at + 1).trim();
-    if (said.length > ATTRIBUTE_LETTERS_MAX) continue;
+    const value = at < 0 ? "" : attribute.slice(at + 1).trim();
+    if (value.length > ATTRIBUTE_LETTERS_MAX) continue;
     switch ((at < 0 ? attribute : attribute.slice(0, at)).trim().toLowerCase()) {
       case "expires":
-        expiresMs = cookieDateMs(said) ?? expiresMs;
+        expiresMs = cookieDateMs(value) ?? expiresMs;
         break;
       case "max-age":
-        if (/^-?\d+$/.test(said)) ageMs = Number(said) * 1_000;
+        if (/^-?\d+$/.test(value)) ageMs = Number(value) * 1_000;
         break;
       case "domain":
-        domain = said.replace(/^\./, "").toLowerCase() || undefined;
+        domain = value.replace(/^\./, "").toLowerCase() || undefined;
         break;
       case "path":
-        path = said.startsWith("/") ? said : undefined;
+        path = value.startsWith("/") ? value : undefined;
         break;
       case "secure":
         isSecure = true;

@@ -2,9 +2,9 @@
  * The frames of a zstd body (RFC 8878, 3.1). Node inflates the first frame alone, and takes one without an end for whole.
  *
  *   body ─▶ magic, header ─▶ blocks to the last one ─▶ checksum ─▶ a frame ─▶ the next, up to the body's end
- *           skippable frame ─▶ passed over
+ *           skippable frame ─▶ skipped
  *
- *   I1  What lies behind a whole frame and is none is left out, as behind a gzip member.
+ *   I1  Bytes after a whole frame that are not a frame are ignored, as after a gzip member.
  */
 import { DownloadError } from "./download-error.ts";
 

@@ -20,7 +20,7 @@ export interface SigningKey {
   sign(text: string): Uint8Array;
 }
 
-/** Makes a key of chance. */
+/** Makes a random key. */
 export async function newPrivateJwk(): Promise<PrivateJwk> {
   const { generateKeyPairSync } = await import("node:crypto");
   const { x = "", d = "" } = generateKeyPairSync("ed25519").privateKey.export({ format: "jwk" });

@@ -1,5 +1,5 @@
 /**
- * Room `src/crawl/identity`: who a crawler is, provably: keys, what they sign, and the directory in which others find them. Decides what
+ * Room `src/crawl/identity`: proof of who a crawler is: keys, what they sign, and the directory in which servers find them. Decides what
  * is signed and by which key; sends nothing.
  */
 
@@ -65,7 +65,7 @@ export interface Identity {
   directory(atMs: number): KeyDirectory;
 }
 
-export const DIRECTORY_PATH = "/.well-known/http-message-signatures-directory";
+const DIRECTORY_PATH = "/.well-known/http-message-signatures-directory";
 const DIRECTORY_TYPE = "application/http-message-signatures-directory+json";
 const REQUEST_TAG = "web-bot-auth";
 const DIRECTORY_TAG = "http-message-signatures-directory";
@@ -83,7 +83,7 @@ interface DatedKey extends SigningKey {
 }
 
 /**
- * Reads an identity file. Costs a millisecond, each signature a tenth of one. Rejects with `OPTION_INVALID` for what is none.
+ * Reads an identity file. Costs a millisecond, each signature a tenth of one. Rejects with `OPTION_INVALID` for another kind of file.
  *
  * @example
  * const identity = await openIdentity("identity.json");

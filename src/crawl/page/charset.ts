@@ -16,8 +16,8 @@ const DECLARED_CHARSET = /charset\s*=\s*(?:["']\s*)?([^"';\s]+)/i;
 export function detectCharset(body: Uint8Array, contentType: string): string {
   const marked = markOf(body);
   if (marked !== undefined) return marked;
-  const told = known(DECLARED_CHARSET.exec(contentType)?.[1]);
-  if (told !== undefined) return told;
+  const declared = known(DECLARED_CHARSET.exec(contentType)?.[1]);
+  if (declared !== undefined) return declared;
   const head = Buffer.from(body.buffer, body.byteOffset, Math.min(body.length, PRESCAN_BYTES));
   const meta = metaOf(head.latin1Slice());
   // A page that declares UTF-16 in single-byte letters cannot be UTF-16.
@@ -37,8 +37,8 @@ function metaOf(head: string): string | undefined {
       continue;
     }
     const tag = head.slice(at, at + META_LETTERS_MAX).split(">", 1)[0] as string;
-    const said = known(CHARSET.exec(tag)?.[1]);
-    if (said !== undefined) return said;
+    const named = known(CHARSET.exec(tag)?.[1]);
+    if (named !== undefined) return named;
   }
   return undefined;
 }

@@ -189,10 +189,12 @@ function readMeta(
 
 /** The target of a refresh, as browsers read it: `3; url='next'`, `3,next`, `3 next`. */
 function refreshed(content: string): string | undefined {
-  const said = /^\s*(?:[\d.]+(?:\s*[;,]\s*|\s+)|[;,]\s*)(?:url\s*=\s*)?(.+)$/is.exec(content)?.[1];
-  const quote = said?.[0];
-  if (said === undefined || (quote !== "'" && quote !== '"')) return said?.trim();
-  return said.slice(1).split(quote, 1)[0]?.trim();
+  const target = /^\s*(?:[\d.]+(?:\s*[;,]\s*|\s+)|[;,]\s*)(?:url\s*=\s*)?(.+)$/is.exec(
+    content,
+  )?.[1];
+  const quote = target?.[0];
+  if (target === undefined || (quote !== "'" && quote !== '"')) return target?.trim();
+  return target.slice(1).split(quote, 1)[0]?.trim();
 }
 
 function readLink(

@@ -1,16 +1,16 @@
 /**
- * TextDigest: what the visible text of a page is: exactly, and so that like texts have like digests.
+ * TextDigest: digests of the visible text of a page: an exact one, and one by which similar texts have similar digests.
  *
  *   text ─▶ words ─▶ content      a hash over all words in their order: another word, another hash
  *                ├─▶ masked       the same, without the words that are in the page's own URL
- *                ├─▶ similarity   each four words in a row of one element vote on 64 bits, once a page
- *                └─▶ fours        these fours themselves
+ *                ├─▶ shingles     each four words in a row of one element, hashed (Broder's, 1997)
+ *                └─▶ similarity   each shingle votes on 64 bits, once a page
  *
- * In fours, numbers are all alike, and so are the words of the page's URL: "no results for shoes" under ?q=shoes shows nothing of its own.
+ * In shingles, numbers are all alike, and so are the words of the page's URL: "no results for shoes" under ?q=shoes shows nothing of its own.
  * The similarity is Charikar's ("Similarity estimation techniques from rounding algorithms", 2002), as Manku, Jain and Das Sarma used it on pages
  * ("Detecting near-duplicates for web crawling", 2007). White space, markup, comments, scripts and styles are no text.
  *
- *   I1  Linear in the text, and bounded: of a longer page the first FOURS_MAX fours vote and are kept.
+ *   I1  Linear in the text, and bounded: of a longer page the first SHINGLES_MAX shingles vote and are kept.
  */
 
 export interface TextDigest {
@@ -22,16 +22,16 @@ export interface TextDigest {
   /** The two halves of the similarity digest, or undefined where there is too little text to compare. */
   similarity(): Similarity | undefined;
   /** Each once. */
-  fours(): ReadonlySet<number>;
+  shingles(): ReadonlySet<number>;
   /** Numbers that are not in the URL, each with the word before it, each once: a time among other times, a value under its name. */
   numbers(): ReadonlySet<number>;
 }
 
 export type Similarity = readonly [hi: number, lo: number];
 
-const FOURS_MAX = 4_096;
-/** Of fewer fours nothing is compared: pages of a few words would all be alike. */
-const FOURS_MIN = 4;
+const SHINGLES_MAX = 4_096;
+/** Of fewer shingles nothing is compared: pages of a few words would all be alike. */
+const SHINGLES_MIN = 4;
 /** Stands for a word with a digit, and for a word of the URL. */
 const VARIES = 0x9e3779b9 | 0;
 const [ZERO, NINE] = [48, 57];
@@ -49,21 +49,21 @@ export function createTextDigest(url?: string): TextDigest {
   const isCompared = url !== undefined;
   const own = isCompared ? wordsOf(url) : NO_WORDS;
   const votes = new Int32Array(isCompared ? 64 : 0);
-  const [fours, numbers] = [new Set<number>(), new Set<number>()];
+  const [shingles, numbers] = [new Set<number>(), new Set<number>()];
   let [third, second, first, previous] = [0, 0, 0, 0];
   let [a, b, maskedA, maskedB] = [0, FNV_START, 0, FNV_START];
-  /** A word: itself, as it is shown, and as a part of fours. */
+  /** A word: itself, as it is shown, and as a part of shingles. */
   const end = (hash: number, shown: number, plain: number): void => {
     a = Math.imul(a ^ hash, FNV_PRIME);
     b = mixed((Math.imul(b, 5) + hash) | 0);
     if (!isCompared) return;
     maskedA = Math.imul(maskedA ^ shown, FNV_PRIME);
     maskedB = mixed((Math.imul(maskedB, 5) + shown) | 0);
-    if (fours.size >= FOURS_MAX) return;
-    const four = mixed(joined(joined(joined(third, second), first), plain));
-    if (!fours.has(four)) {
-      vote(votes, four, mixed(four ^ VARIES));
-      fours.add(four);
+    if (shingles.size >= SHINGLES_MAX) return;
+    const shingle = mixed(joined(joined(joined(third, second), first), plain));
+    if (!shingles.has(shingle)) {
+      vote(votes, shingle, mixed(shingle ^ VARIES));
+      shingles.add(shingle);
     }
     [third, second, first] = [second, first, plain];
   };
@@ -111,8 +111,8 @@ export function createTextDigest(url?: string): TextDigest {
     },
     content: () => hashOf(a, b),
     masked: () => hashOf(maskedA, maskedB),
-    similarity: () => (fours.size < FOURS_MIN ? undefined : similarityOf(votes)),
-    ...{ fours: () => fours, numbers: () => numbers },
+    similarity: () => (shingles.size < SHINGLES_MIN ? undefined : similarityOf(votes)),
+    ...{ shingles: () => shingles, numbers: () => numbers },
   };
 }
 

@@ -1,10 +1,10 @@
 /**
- * Room `src/crawl/policy`: what a site says of the use of its pages, put together for each page. It is attached and counted, and blocks
- * nothing by itself; the user's hook decides. Text in, plain data out: no network, no frontier.
+ * Room `src/crawl/policy`: what a site declares about the use of its pages, collected for each page. It is attached and counted, and
+ * blocks nothing by itself; the user's hook decides. Text in, plain data out: no network, no frontier.
  */
 
 /**
- * The policy of a page: every statement about its use, and what they come to.
+ * The policy of a page: every statement about its use, and their result.
  *
  *   robots.txt ─ Content-Usage, Content-Signal: lines of our group, longest path ─┐
  *   headers ──── Content-Usage, Content-Signal, X-Robots-Tag ─────────────────────┼─▶ PagePolicy ─▶ page, item, visit, log, report
@@ -25,7 +25,7 @@ import {
 
 /** One statement about the use of a page. */
 export interface PolicyStatement {
-  /** Where it stands. */
+  /** Where it was found. */
   readonly source: "robots.txt" | "header" | "meta";
   /** What it is: `robots` are directives of X-Robots-Tag or of a meta element. */
   readonly kind: "content-usage" | "content-signal" | "robots";
@@ -35,7 +35,7 @@ export interface PolicyStatement {
   readonly line?: number;
 }
 
-/** What a site says of the use of one page. It blocks nothing by itself. */
+/** What a site declares about the use of one page. It blocks nothing by itself. */
 export interface PagePolicy {
   /** By category of Content-Usage (`train-ai`, `ai-use`, `search`). Without an entry nothing is known. */
   readonly usage: Readonly<Record<string, UsagePreference>>;
@@ -65,19 +65,19 @@ export interface PolicySources {
   readonly nowMs: number;
 }
 
-/** Puts together what holds for a page; undefined: nothing is said. */
+/** Collects the statements about a page; undefined: there are none. */
 export function policyOf(sources: PolicySources): PagePolicy | undefined {
   const { headers, robots, tag, meta, nowMs } = sources;
-  const said = [
+  const all = [
     ...robots,
     ...headerStatements(headers),
     ...robotsStatement("header", tag),
     ...robotsStatement("meta", meta),
   ];
-  if (said.length === 0) return undefined;
+  if (all.length === 0) return undefined;
   const usage: Record<string, UsagePreference> = {};
   const signals: Record<string, string> = {};
-  for (const { kind, text } of said) {
+  for (const { kind, text } of all) {
     if (kind === "content-usage") {
       for (const [name, preference] of Object.entries(readContentUsage(text)))
         usage[name] = stricterUsage(usage[name], preference);
@@ -98,7 +98,7 @@ export function policyOf(sources: PolicySources): PagePolicy | undefined {
     isNoIndex: tag.isNoIndex || meta?.isNoIndex === true || isOver,
     isNoFollow: tag.isNoFollow || meta?.isNoFollow === true,
     ...(endMs === undefined ? {} : { unavailableAfterMs: endMs }),
-    statements: said.slice(0, STATEMENTS_MAX).map(shortened),
+    statements: all.slice(0, STATEMENTS_MAX).map(shortened),
   };
 }
 

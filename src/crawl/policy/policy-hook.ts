@@ -1,9 +1,9 @@
 /**
- * The user's decision on what is said of a page: a function, or the path of an ES module that exports `decide`.
+ * The user's decision on the policy of a page: a function, or the path of an ES module that exports `decide`.
  *
  *   page with a policy ─▶ decide(policy, page) ─▶ follow: its links · keep: its items and its body ─▶ visit's log line
  *
- *   I1  It is asked for pages about which something is said, before an analyzer reads them; of others nothing is to be decided.
+ *   I1  It is called only for pages with a policy, before an analyzer reads them.
  *   I2  It can only forbid. What robots.txt disallows is not visited, and what the page's own `nofollow` forbids is not followed,
  *       whatever it returns.
  *   I3  If it throws, the page fails with reason `policy`, as after a fault of an analyzer: nothing is used that was not decided on.
@@ -34,13 +34,13 @@ export interface PolicyDecision {
    */
   keep?: boolean;
   /**
-   * Why; it stands in the log.
+   * Why; written to the log.
    * @defaultValue none
    */
   reason?: string;
 }
 
-/** Decides on a page about which something is said; undefined: as without a hook. */
+/** Decides on a page that has a policy; undefined: as without a hook. */
 export type PolicyHook = (
   policy: PagePolicy,
   page: Pick<Page, "url" | "depth" | "rule" | "data" | "status" | "headers" | "contentType">,

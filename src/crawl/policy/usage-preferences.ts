@@ -1,11 +1,11 @@
 /**
- * What a site prefers to be done with its content: lines of Content-Usage and Content-Signal, in headers and in robots.txt.
+ * How a site prefers its content to be used: lines of Content-Usage and Content-Signal, in headers and in robots.txt.
  *
  *   Content-Usage: train-ai=n, search=y           a dictionary (RFC 9651, 3.2) of draft-ietf-aipref-vocab-08, as draft-ietf-aipref-attach-05
  *                                                 attaches it; in robots.txt after a path: `Content-Usage: /docs/ train-ai=y`
  *   Content-Signal: ai-train=no, search=yes       pairs of contentsignals.org
  *
- *   I1  A dictionary that cannot be parsed says nothing, as the draft has it; of pairs, those that cannot be are skipped.
+ *   I1  A dictionary that cannot be parsed is ignored, as the draft demands; of pairs, only those that cannot be parsed are skipped.
  *   I2  Linear in the text, and total.
  */
 

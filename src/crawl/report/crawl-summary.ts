@@ -1,6 +1,5 @@
 /**
- * Room `src/crawl/report`: what a crawl reports: counters, percentiles, samples, faults. Bounded, and never in the
- * crawl's way.
+ * Room `src/crawl/report`: what a crawl reports: counters, percentiles, samples, faults. Bounded; it never delays the crawl.
  */
 
 /**
@@ -74,17 +73,20 @@ export interface CrawlSummary {
   readonly renewed: number;
   /** Pages that robots.txt forbids. */
   readonly disallowed: number;
-  /** URLs that failed for good, in all runs of the frontier, those that robots.txt forbids among them. */
+  /** URLs that failed for good, in all runs of the frontier, including those that robots.txt forbids. */
   readonly failed: number;
   /** URLs that failed in this run, by reason (`robots`, `status 404`, `timeout` …), the most frequent first. */
   readonly failures: Record<string, number>;
-  /** Pages by what is said of their use: `train-ai=disallow`, `ai-train=no`, `noindex`, `nofollow` …, the most frequent first. */
+  /**
+   * Pages by what their site declares about their use: `train-ai=disallow`, `ai-train=no`, `noindex`, `nofollow` …, the most frequent
+   * first.
+   */
   readonly policies: Record<string, number>;
   /** Attempts after the first. */
   readonly retried: number;
   /** Bodies that were cut. */
   readonly truncated: number;
-  /** Links that looked like a trap and were not followed. */
+  /** Links with the form of a trap, which were not followed. */
   readonly trapped: number;
   /** Links that were known. */
   readonly duplicate: number;

@@ -13,8 +13,15 @@ export interface Emitter<E> {
 }
 
 export function createEmitter<E>(onThrow: (cause: unknown) => void): Emitter<E> {
-  const listeners = new Map<keyof E, Set<(payload: never) => void>>();
-  let isTelling = false;
+  const listeners = new Map<keyof E, Set<(payload: never) => unknown>>();
+  let isReporting = false;
+  const report = (cause: unknown): void => {
+    // A listener of faults that throws for each fault would recurse without end.
+    if (isReporting) return;
+    isReporting = true;
+    onThrow(cause);
+    isReporting = false;
+  };
   return {
     on(event, listener, options) {
       const set = listeners.get(event) ?? new Set();
@@ -29,13 +36,11 @@ export function createEmitter<E>(onThrow: (cause: unknown) => void): Emitter<E> 
     emit(event, payload) {
       for (const listener of listeners.get(event) ?? []) {
         try {
-          listener(payload as never);
+          const answer = listener(payload as never);
+          // Of faults a late one is dropped: each would bring the next.
+          if (answer instanceof Promise) answer.catch(event === "error" ? () => undefined : report);
         } catch (cause) {
-          // A listener of faults that throws about a fault would never end.
-          if (isTelling) continue;
-          isTelling = true;
-          onThrow(cause);
-          isTelling = false;
+          report(cause);
         }
       }
     },

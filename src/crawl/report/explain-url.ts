@@ -75,7 +75,7 @@ export function explainUrl(
   const { href } = new URL(url);
   const file = parseRobots(note.text);
   const { isAllowed, rule } = file.explain(userAgent, href);
-  // What may not be visited has no use to speak of.
+  // Statements about a page that may not be visited are of no use.
   const statements = isAllowed ? file.statements(userAgent, href) : [];
   return {
     robots: isAllowed ? "allowed" : "disallowed",
@@ -85,7 +85,7 @@ export function explainUrl(
   };
 }
 
-/** A file that is only looked at, beside a crawl that writes it. */
+/** A file that is only read, beside a crawl that writes it. */
 const UNCHANGED = Object.freeze({ isCut: false, rewrite: () => {}, append: () => {} });
 
 function leftOut(path: string, url: string): string | undefined {

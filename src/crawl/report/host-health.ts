@@ -68,7 +68,7 @@ const WELL_SCORE = 75;
 const KEPT_MARK = 0.01;
 const PAUSE_MS = 30_000;
 const PAUSE_MS_MAX = 600_000;
-/** What `retry` and `fail` of a visit give as reason where the host did not answer well. */
+/** Reasons of `retry` and `fail` that count as faults of the host. */
 const FAULTS: ReadonlySet<string> = new Set([
   ...["dns", "no-host", "connect", "timeout", "reset", "tls", "protocol", "encoding"],
 ]);

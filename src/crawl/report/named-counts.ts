@@ -1,8 +1,8 @@
 /**
- * What a crawl counts by name, for its report: pages by host, failed requests by reason, what is said of the use of pages.
+ * What a crawl counts by name, for its report: pages by host, failed requests by reason, policies of pages.
  *
- *   I1  Bounded: of COUNTED_HOSTS_MAX hosts pages are counted, further ones are not told apart from none; reasons are a fixed set of
- *       words but for those that a user's module makes up, of which COUNTED_REASONS_MAX are kept apart.
+ *   I1  Bounded: pages are counted for COUNTED_HOSTS_MAX hosts, and not for others. Reasons are a fixed set, except those of a user's
+ *       module, of which COUNTED_REASONS_MAX are counted separately.
  */
 
 /** A host and how many of its pages were worked on. */
@@ -16,7 +16,7 @@ export interface HostPages {
 export interface NamedCounts {
   page(url: string): void;
   failed(reason: string | undefined): void;
-  /** What is said of a page. */
+  /** Counts the policy of a page, by its names. */
   policy(names: readonly string[]): void;
   /** Those with the most pages, at most `max`. */
   busiest(max: number): HostPages[];

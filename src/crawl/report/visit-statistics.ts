@@ -61,7 +61,7 @@ export interface Visit {
   readonly depth: number;
   /** Fingerprint of the page that it was found on. */
   readonly parent?: string;
-  /** What robots.txt, headers and markup say of its use; missing: nothing, or no page. */
+  /** What robots.txt, headers and markup declare about its use; missing: nothing, or no page. */
   readonly policy?: PagePolicy;
   /** What the option `policy` decided on that. */
   readonly decision?: TakenDecision;

@@ -27,12 +27,12 @@ const ENTRIES = new Set(["item", "entry"]);
 const LINKS = ["link", "guid", "id"];
 const DATES = ["updated", "pubdate", "dc:date", "published"];
 
-/** Whether a server calls its answer a feed. */
+/** Whether a content type is that of a feed. */
 export function isFeedType(type: string): boolean {
   return FEED_TYPES.includes(type);
 }
 
-/** Whether a document begins as a feed does, whatever it is called. Linear. */
+/** Whether a document begins as a feed does, whatever its content type. Linear. */
 export function isFeedText(text: string): boolean {
   let rest = text.slice(0, FIELD_LETTERS_MAX).trimStart();
   for (;;) {

@@ -7,8 +7,8 @@
  *   I1  When a turn begins, the host's delay has passed and fewer visits are in progress than it allows. The host's next lease waits
  *       until the turn has ended, and for the delay after that.
  *   I2  A turn that does not come within TURN_MS_MAX is refused, and no request is made.
- *   I3  A pause that the host asks a visit for meanwhile is kept, by the turns too: their own block reaches less far ahead than any such
- *       pause, so that it can be seen behind it.
+ *   I3  A pause that the host demands from a visit meanwhile is obeyed by the turns too: their own block is shorter than any such pause,
+ *       so that the longer time is visible.
  */
 import type { Clock } from "../../base/clock.ts";
 import type { Frontier, HostView } from "../../index.ts";
@@ -29,7 +29,10 @@ interface Turns {
 
 /** Longest wait for a turn. */
 export const TURN_MS_MAX = 60_000;
-/** How far ahead a host is blocked for a turn: less than the shortest pause that a host can ask for (I3), and little for a kill to leave. */
+/**
+ * How far ahead a host is blocked for a turn: less than the shortest pause that a host can ask for (I3), and so short that a kill may
+ * leave it.
+ */
 const BLOCK_MS = 900;
 /** Interval between two checks of the visits in progress. */
 const POLL_MS = 100;
@@ -95,7 +98,7 @@ function takeBlock({ clock, signal, blocks }: Turns, key: string, host: HostView
   return block;
 }
 
-/** Takes note of what others have blocked the host for since. */
+/** Reads until when others have blocked the host meanwhile. */
 function look(block: TurnBlock, { blockedUntil }: HostView): void {
   if (blockedUntil !== block.oursMs) block.othersMs = Math.max(block.othersMs, blockedUntil);
 }

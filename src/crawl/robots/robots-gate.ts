@@ -4,14 +4,14 @@
  */
 
 /**
- * The robots gate: whether a lease may be visited now. It stands on the side that owns the frontier, so that robots.txt
- * is asked for once per origin, and a host's clock also counts that request.
+ * The robots gate: whether a lease may be visited now. It runs on the thread that owns the frontier, so that robots.txt is requested once
+ * per origin, and that request counts for the host's clock.
  *
  *   lease ─▶ rules known? ─ yes ─▶ allowed | disallowed | unreachable, or the fault: no server could be asked, so nothing is allowed
  *                 └─ no ─▶ fetch ─▶ crawl-delay to the host's clock ─▶ later: the lease goes back to its place
  *
- *   I1  After a fetch the host is left alone for its delay: robots.txt is a visit like any other. Rules that a process before has noted cost
- *       none, unless what they ask for between two visits was not known to the host.
+ *   I1  After a fetch the host waits for its delay: robots.txt is a visit like any other. Rules that an earlier process has stored cause
+ *       no delay, unless their crawl-delay is not the host's yet.
  */
 import type { Clock } from "../../base/clock.ts";
 import type { Frontier, RequestInput } from "../../index.ts";
@@ -28,7 +28,7 @@ export type GateAnswer =
   | "over-budget"
   | "later";
 
-/** What a gate is asked about; a sitemap is named by robots.txt itself, so only budgets bind it. */
+/** The question to a gate. A sitemap is named by robots.txt itself, so only budgets apply to it. */
 export interface GateRequest {
   readonly url: string;
   /** The lease's, which a worker's gate passes on to the owner. */
@@ -37,14 +37,14 @@ export interface GateRequest {
 }
 
 export interface RobotsGate {
-  /** What robots.txt says of the use of a URL; a worker's gate has it from its last answer. */
+  /** What robots.txt declares about the use of a URL; a worker's gate has it from its last answer. */
   statementsFor(url: string): readonly PolicyStatement[];
-  /** The answer, where nobody needs to be asked for it; a worker's gate knows none. */
+  /** The answer, if it needs no request. A worker's gate does not have this method. */
   known?(asked: GateRequest): GateAnswer | undefined;
   ask(asked: GateRequest): Promise<GateAnswer>;
 }
 
-/** A gate before another one, or before none: `refused` is asked first. */
+/** A gate that calls `refused` first, then the other gate, if there is one. */
 export function withRefusal(
   gate: RobotsGate | undefined,
   refused: (url: string) => GateAnswer | undefined,
@@ -64,7 +64,7 @@ interface CrawlGateOptions {
   readonly clock: Clock;
   readonly delayMs: number;
   readonly withSitemaps: boolean;
-  /** Nothing but a sitemap may ever ask: its robots.txt, which names others, is read before it. */
+  /** Only sitemaps are visited: the robots.txt that names further ones is read first. */
   readonly isSitemapOnly?: boolean;
   /** The politeness unit of a URL. */
   readonly hostKeyOf: (url: string) => string;

@@ -1,5 +1,5 @@
 /**
- * robots.txt for a loop of one's own: the gate of the crawl over any frontier, without the crawl.
+ * robots.txt for a loop of your own: the gate of a crawl over any frontier, without the crawl.
  *
  *   lease ─▶ admit ─▶ allowed ─▶ true: visit it
  *                 ├─ disallowed, unreachable ─▶ failed with reason `robots`, `robots-unreachable`: false
@@ -58,7 +58,7 @@ export interface RobotsGateOptions {
    */
   attempts?: number | undefined;
   /**
-   * Longest crawl-delay that is kept, in milliseconds.
+   * Longest crawl-delay that is obeyed, in milliseconds.
    * @defaultValue 300,000
    */
   maxCrawlDelayMs?: number | undefined;
@@ -105,8 +105,8 @@ const DAY_MS = 86_400_000;
 const UNVISITED: Outcome = Object.freeze({ visited: false });
 
 /**
- * Makes a gate that keeps a loop of your own to robots.txt (RFC 9309), over any frontier. Throws `OPTION_INVALID`
- * without a frontier or a `userAgent`. Costs one request for each origin.
+ * Makes a gate by which a loop of your own obeys robots.txt (RFC 9309), over any frontier. Throws `OPTION_INVALID` without a frontier or
+ * a `userAgent`. Costs one request for each origin.
  *
  * @example
  * const gate = createRobotsGate({ frontier, userAgent: "mine/1.0 (+https://example.org/bot)" });

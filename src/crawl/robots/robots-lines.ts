@@ -1,5 +1,5 @@
 /**
- * A robots.txt as lines: what each of them is called and holds, by RFC 9309, 2.2, and by Google's parser where the RFC leaves it open.
+ * A robots.txt as lines: the key and the value of each, by RFC 9309, 2.2, and by Google's parser where the RFC leaves it open.
  *
  *   text ─ CR, LF or CR LF ─▶ line, at most LINE_BYTES_MAX ─▶ without its comment ─▶ key ":" value
  *
@@ -77,7 +77,7 @@ function cutLine(line: string): string {
   return new TextDecoder().decode(Buffer.from(line).subarray(0, LINE_BYTES_MAX), { stream: true });
 }
 
-/** Without ASCII blanks at both ends; linear, unlike a pattern that looks for blanks at the end. */
+/** Without ASCII blanks at both ends; linear, unlike a pattern that searches for blanks at the end. */
 function trimmed(text: string): string {
   let start = 0;
   let end = text.length;

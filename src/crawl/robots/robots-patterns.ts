@@ -1,16 +1,16 @@
 /**
  * The path patterns of robots.txt and the URLs that they take: RFC 9309, 2.2.2 and 2.2.3.
  *
- *   /a/*.html$    "/a/" ─ then, anywhere behind ─ ".html" ─ and nothing behind it
+ *   /a/*.html$    "/a/" ─ then, anywhere after it ─ ".html" ─ and then the end
  *
  *   spelling   what is made alike, in a pattern and in a path
  *   exact      %7e and %7E; letters beyond ASCII and their octets (pattern only); "<>^`{|}, a literal * or $, and their octets
  *   decoded    as exact; also %7E and ~, and in a query %2F and /, %3A and :
  *
- *   I1  A path costs a look at each pattern at most, and a look is one search for each part between two stars.
+ *   I1  A path is compared with each pattern at most once, by one search for each part between two stars.
  *   I2  Exact spellings that match always match. A Disallow takes decoded spellings also: none leads past it.
- *   I3  RFC 9309 has `%62` in a rule match `b` in a URL; Google's parser does not. An Allow follows Google there and a Disallow the RFC,
- *       so that nothing is visited which one of the two forbids.
+ *   I3  RFC 9309 has `%62` in a rule match `b` in a URL; Google's parser does not. An Allow follows Google there and a Disallow the RFC: the
+ *       stricter one. Elsewhere they follow the RFC, so that an Allow may match octets that Google's parser compares as they are written.
  */
 
 export interface RobotsPattern {

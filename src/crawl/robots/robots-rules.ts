@@ -4,7 +4,7 @@
  *   text ─ robots-lines.ts ─▶ groups { names, rules } ─▶ those that name the agent; where there is none, those of "*"
  *                                                      └▶ patterns, the longest first ─ robots-patterns.ts ─▶ the line that decides
  *
- *   I1  Linear in the file, whatever it holds: names, rules and stars that were made to multiply cost a look each.
+ *   I1  Linear in the file, whatever it holds: names, rules and stars are each read once, however many there are.
  *   I2  Only rules end the names of a group; records that are none of the protocol do not (RFC 9309, 2.2.4). A Crawl-delay, a Content-Usage
  *       and a Content-Signal hold for the names before them, back to the rule or such a record before those.
  */
@@ -50,7 +50,7 @@ export interface RobotsFile {
   readonly groups: readonly RobotsGroup[];
   /** Every Sitemap line's value, in the order of the file. */
   readonly sitemaps: readonly string[];
-  /** Whether an agent may visit a URL. Costs a look at each of its rules. Throws never. */
+  /** Whether an agent may visit a URL. Costs a comparison with each of its rules. Never throws. */
   isAllowed(userAgent: string, url: string): boolean;
   /** The same, with the line that decided. */
   explain(userAgent: string, url: string): RobotsDecision;
@@ -236,7 +236,7 @@ function byWeight(a: RobotsPattern, b: RobotsPattern): number {
   return b.length - a.length || Number(b.isAllow) - Number(a.isAllow);
 }
 
-/** `* every crawler` also means everybody, as Google's parser reads it. */
+/** `* every crawler` also means all agents, as Google's parser reads it. */
 function isAnybody(agent: string): boolean {
   return agent === ANYBODY || /^\*\s/.test(agent);
 }

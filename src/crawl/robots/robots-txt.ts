@@ -1,5 +1,5 @@
 /**
- * robots.txt, by RFC 9309: fetched once per origin, kept until it expires, beyond the process where there are notes.
+ * robots.txt, by RFC 9309: fetched once per origin and kept until it expires, with a cache file also beyond the process.
  *
  *   answer                          what holds until it expires
  *   2xx                             its rules, of the first ROBOTS_BYTES_MAX bytes
@@ -29,14 +29,14 @@ interface RobotsOptions {
   readonly retryMs: number;
   readonly attempts: number;
   readonly maxCrawlDelayMs: number;
-  /** The longest Retry-After that is kept; RETRY_AFTER_MS_MAX where missing. */
+  /** The longest Retry-After that is obeyed; default RETRY_AFTER_MS_MAX. */
   readonly maxRetryAfterMs?: number;
   readonly fetch: (request: DownloadRequest) => Promise<Download>;
   /** For what a redirect leads to, when it is its host's turn; `fetch` where missing. */
   readonly fetchElsewhere?: (request: DownloadRequest, origin: string) => Promise<Download>;
-  /** Of processes before, and for those behind. */
+  /** Answers of earlier processes, and for later ones. */
   readonly notes?: RobotsCacheFile | undefined;
-  /** Told each time that no answer came. */
+  /** Called each time that no answer came. */
   readonly onFault?: (url: string, fault: DownloadError) => void;
 }
 
@@ -54,10 +54,10 @@ export interface RobotsRules {
   readonly isPermanent?: boolean;
   /** That fault, where each page of the origin has it too: it is no fault of a host that robots.txt was redirected to. */
   readonly fault?: LastingFault;
-  /** Of a process before: nobody was asked. */
+  /** From an earlier process: no request was made. */
   readonly isNoted?: boolean;
   isAllowed(url: string): boolean;
-  /** What it says of the use of a URL. */
+  /** What it declares about the use of a URL. */
   statementsFor(url: string): readonly PolicyStatement[];
 }
 
@@ -78,7 +78,7 @@ const TEXT_BYTES = 48;
 const ROBOTS_HELD_MAX = 32 * 1024 * 1024;
 const REDIRECTS_MAX = 5;
 const RETRY_AFTER_MS_MAX = 3_600_000;
-/** Faults that the next asking would show again, and each of the origin's pages too. */
+/** Faults that the next request would have too, and each of the origin's pages. */
 const LASTING = ["address", "no-host", "plain-http"] as const;
 export type LastingFault = (typeof LASTING)[number];
 const TOO_MANY_REQUESTS = 429;
@@ -201,9 +201,9 @@ function allOrNothing(state: "allow-all" | "unreachable", untilMs: number): Robo
 }
 
 function parsed(options: RobotsOptions, text: string, untilMs: number): RobotsRules {
-  const said = readRobots(text, options.userAgent);
-  const { isAllowed, statementsFor, crawlDelaySeconds: delay = 0, ruleCount, partCount } = said;
-  const sitemaps = said.sitemaps.filter((url) => URL.canParse(url));
+  const read = readRobots(text, options.userAgent);
+  const { isAllowed, statementsFor, crawlDelaySeconds: delay = 0, ruleCount, partCount } = read;
+  const sitemaps = read.sitemaps.filter((url) => URL.canParse(url));
   return {
     state: "rules",
     crawlDelayMs: delay > 0 ? Math.min(delay * 1000, options.maxCrawlDelayMs) : undefined,

@@ -1,12 +1,13 @@
 /**
- * SitemapTimes: what sitemaps and feeds say of when their pages changed, against when these were visited last.
+ * SitemapTimes: compares the dates of pages in sitemaps and feeds with their last visits.
  *
  *   sitemap read ─▶ each entry ─ unknown to the frontier ──────────────▶ pushed, as any link
  *                             ├─ done or failed, changed since its visit ─▶ put: due now
  *                             └─ else ─────────────────────────────────▶ rests
  *
- *   I1  A page comes due only where its lastmod is newer than all before, and its last visit is no later than what it may mean. A date that is no
- *       date, older than the web, or more than a day ahead says nothing. So a sitemap brings a page back at most once each time it is read.
+ *   I1  A page comes due only where its lastmod is newer than all before, and its last visit is no later than what it may mean. A date
+ *       that is invalid, older than the web, or more than a day ahead is ignored. So a sitemap brings a page back at most once each time
+ *       it is read.
  *   I2  A sitemap that others name comes due at most once for each reading of the one at their top: `since` in its data is the time of that
  *       reading, and what was read after it rests. Sitemaps that name each other in a circle end there.
  *
@@ -58,14 +59,14 @@ export function createSitemapTimes(options: SitemapTimesOptions): SitemapTimes {
   const { clock, frontier, file, onDue, countMax } = options;
   const times = createUrlTimes({ clock, file, countMax });
 
-  /** Whether a page has changed since its last visit; notes what is said of it. `finishedAt` undefined: it is not done, or not known. */
+  /** Whether a page has changed since its last visit; notes its date. `finishedAt` undefined: it is not done, or not known. */
   const hasChanged = (url: string, date: Lastmod, finishedAt: number | undefined): boolean => {
     const before = times.of(url);
     if (before !== undefined && date.from <= before.lastmod) return false;
     const visitedAt = before?.visitedAt ?? finishedAt ?? clock.now();
     times.note(url, { lastmod: date.from, visitedAt });
     if (finishedAt === undefined) return false;
-    // A date that was never seen to change says nothing of the hours of its day.
+    // The first date of a page counts from the beginning of its day.
     return (before === undefined ? date.from : date.until) > visitedAt;
   };
 
@@ -122,7 +123,7 @@ export function createSitemapTimes(options: SitemapTimesOptions): SitemapTimes {
   };
 }
 
-/** What its own program gave it stays beside the new date. */
+/** Data of the user's own program are kept beside the new date. */
 async function withKnownData(request: RequestInput, frontier: Records): Promise<RequestInput> {
   const data = (await frontier.record(request))?.data;
   if (data === undefined || data === null) return request;

@@ -31,7 +31,7 @@ export function isSitemapPath(url: string, type: string): boolean {
   return SITEMAP_TYPES.includes(type) && /\.xml(?:\.gz)?$/i.test(new URL(url).pathname);
 }
 
-/** Whether a document is a sitemap or feed by its root; a compressed one is not looked into. */
+/** Whether a document is a sitemap or feed by its root; a compressed one is not inflated for it. */
 export function isSitemapBody(body: Buffer): boolean {
   if (body.length > 2 && body.readUInt16BE(0) === GZIP_MAGIC) return true;
   const start = new TextDecoder().decode(body.subarray(0, START_BYTES));

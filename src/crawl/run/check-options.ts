@@ -1,6 +1,6 @@
 /**
- * What may be said to a crawl, option by option: one check each, so that whatever is wrong is told by its name, its value and what is
- * expected before anything is opened. Rules, `defaults` and `frontierOptions` are looked into where a frontier is opened with them.
+ * The options of a crawl: one check each, so that a wrong one is reported by its name, its value and what is expected before anything is
+ * opened. The contents of rules, `defaults` and `frontierOptions` are checked where a frontier is opened with them.
  */
 import { type FrontierErrorCode, misuse } from "../../base/errors.ts";
 import {
@@ -20,7 +20,7 @@ import { hasFunction, isList, isMadeBy, isObject } from "../../base/type-guards.
 const THREADS_MAX = 64;
 const PORT_MAX = 65_535;
 const NAME_LENGTH_MAX = 200;
-/** Of a header: what stands in its value, and in its name (RFC 9110, 5.1 and 5.5). */
+/** Characters of a header's value, and of its name (RFC 9110, 5.1 and 5.5). */
 const HEADER_TEXT = /^[\t\x20-\x7e\x80-\xff]*$/;
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
@@ -82,7 +82,7 @@ const FIELDS: { readonly [option: string]: Field<unknown> } = {
   headers: checkHeaders,
   identity: path,
   cookies: TRUTH,
-  // undici says no more of another one than that it is no URL.
+  // For another one, undici only reports that it is no URL.
   proxy: kind(
     "an address such as http://127.0.0.1:3128",
     (value) =>
@@ -153,7 +153,7 @@ const FIELDS: { readonly [option: string]: Field<unknown> } = {
 
 const readOptions = shape(FIELDS, { what: "an option of crawl()" });
 
-/** Looks at every option that is given; throws OPTION_INVALID. */
+/** Checks every option that is given; throws OPTION_INVALID. */
 export function checkCrawlOptions(options: unknown): void {
   readObject(readOptions, options, "options", "OPTION_INVALID");
 }
@@ -176,7 +176,7 @@ function withMethods(expected: string, methods: readonly string[]): Field<unknow
   return kind(expected, (value) => methods.every((method) => hasFunction(value, method)));
 }
 
-/** Objects of a kind are judged again where they are registered; here by what they must have. */
+/** Checks what modules must have; they are checked again where they are registered. */
 function modules(member: "download" | "analyze" | "processors"): Field<unknown> {
   const isRight = (each: unknown): boolean => {
     if (typeof each === "string") return each !== "";
@@ -191,7 +191,7 @@ function modules(member: "download" | "analyze" | "processors"): Field<unknown> 
   };
 }
 
-/** A list's own requests are judged where they are pushed; that each is one is seen here, where no iterator is used up by it. */
+/** Checks that a list holds requests, without consuming an iterator. The requests themselves are checked where they are pushed. */
 function checkSeeds(value: unknown, name: string): void {
   if (typeof value === "string") return;
   if (!hasFunction(value, Symbol.iterator)) {
@@ -251,7 +251,7 @@ function isFolderUrl(value: unknown): boolean {
   return search + hash + username === "";
 }
 
-/** A domain without what stands for all below it. */
+/** A domain without the prefix that means all below it. */
 export function bareDomain(domain: string): string {
   return domain.toLowerCase().replace(/^\*?\./, "");
 }

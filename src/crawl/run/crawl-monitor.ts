@@ -1,8 +1,8 @@
 /**
- * The monitor of a crawl: samples over time, the summary, and who is told of them.
+ * The monitor of a crawl: samples over time, the summary, and their listeners.
  *
  *   every progressMs ─▶ sample ─▶ progress, each time
- *                          └─▶ summary ─▶ only where something but the time has changed, and somebody listens
+ *                          └─▶ summary ─▶ only if something other than the time has changed, and there is a listener
  */
 import { createHostHealth, type HostHealth } from "../report/host-health.ts";
 import type { Frontier } from "../../index.ts";
@@ -32,7 +32,7 @@ import type { VisitedPage } from "./visit-context.ts";
 export interface CrawlEvents<Item = unknown> {
   /** A page was visited. */
   page: VisitedPage;
-  /** A visit has ended, whatever came of it; those that were given back are none. */
+  /** A visit has ended, in whichever way. A lease that was released is not a visit. */
   visit: Visit;
   /** An item went through its pipeline. */
   item: {
@@ -41,7 +41,7 @@ export interface CrawlEvents<Item = unknown> {
     /** URL of its page. */
     url: string;
   };
-  /** Something went wrong beside the crawl. */
+  /** A fault, which does not stop the crawl. */
   error: CrawlFault;
   /** A sample of the crawl, every `progressMs`. */
   progress: CrawlSample;
@@ -65,7 +65,7 @@ interface MonitorParts {
   readonly events: Emitter<CrawlEvents>;
   readonly faults: FaultHub;
   readonly modules: ModuleRegistry;
-  /** How the crawl stands. */
+  /** The crawl's status, and why it ended. */
   readonly standing: () => { status: CrawlStatus; reason: CrawlReason | undefined };
 }
 
@@ -79,7 +79,7 @@ export class Monitor {
   readonly #visits = createVisitStatistics();
   readonly health: HostHealth;
   readonly #startMs: number;
-  #told = "";
+  #lastFacts = "";
   #cancel: (() => void) | undefined;
   #leave: (() => void) | undefined;
 
@@ -93,7 +93,7 @@ export class Monitor {
     return this.#sampler.samples;
   }
 
-  /** Hears of what fails in a frontier from now on. */
+  /** Reports faults of a frontier from now on. */
   watch(frontier: Frontier): void {
     this.#leave = frontier.on("failed", (views) => {
       for (const { reason = "failed", url, depth, failure } of views) {
@@ -108,7 +108,7 @@ export class Monitor {
     });
   }
 
-  /** A page that nobody was told of. */
+  /** Counts a page for which no event is emitted. */
   quietPage(url: string): void {
     this.#namedCounts.page(url);
   }
@@ -142,7 +142,7 @@ export class Monitor {
     this.#sample(frontier);
   }
 
-  /** Hears no more; what the frontier still had to tell has been told by its flush. */
+  /** Removes its listeners; the frontier's flush has emitted what was left. */
   leave(): void {
     this.#leave?.();
   }
@@ -194,9 +194,9 @@ export class Monitor {
   #emitSummary(frontier: Frontier): void {
     const summary = this.summary(frontier);
     const { elapsedMs: _, pagesPerSecond: __, memory: ___, ...facts } = summary;
-    const told = JSON.stringify(facts);
-    if (told === this.#told) return;
-    this.#told = told;
+    const text = JSON.stringify(facts);
+    if (text === this.#lastFacts) return;
+    this.#lastFacts = text;
     this.#parts.events.emit("summary", summary);
   }
 }

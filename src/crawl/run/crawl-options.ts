@@ -1,4 +1,4 @@
-/** Options of a crawl: what can be said, and the checked form with every default filled in. */
+/** Options of a crawl: as the user writes them, and their checked form with every default filled in. */
 import type { Clock } from "../../base/clock.ts";
 import type {
   AsyncFrontier,
@@ -59,7 +59,7 @@ export interface CrawlOptions<Item = unknown> {
    */
   rules?: Rule[] | undefined;
   /**
-   * Policy of pages for which their rule says nothing else, on top of the polite defaults.
+   * Policy where a rule leaves a field out, on top of the polite defaults.
    * @defaultValue polite
    */
   defaults?: RulePolicy | undefined;
@@ -120,8 +120,9 @@ export interface CrawlOptions<Item = unknown> {
   maxHostBytes?: number | undefined;
   /**
    * What belongs to the crawl. A list holds domains, each with all below it, or hosts with their port, or URLs, each with all that begins
-   * like it; URLs stand in no list with others. `"same-domain"`: the registrable domains of the seeds, `"same-host"`: their hosts,
-   * `"path-prefix"`: what lies in the folders of the seeds, `"any"`: the whole web. With `rules`, these take nothing outside of the domains.
+   * like it; a list with URLs holds nothing else. `"same-domain"`: the registrable domains of the seeds, `"same-host"`: their hosts,
+   * `"path-prefix"`: what lies in the folders of the seeds, `"any"`: the whole web. With `rules`, these take nothing outside of the
+   * domains.
    * @defaultValue "same-domain", and what a directory's own rules take
    */
   scope?: readonly string[] | ScopeWord | undefined;
@@ -211,7 +212,7 @@ export interface CrawlOptions<Item = unknown> {
    */
   ca?: string | undefined;
   /**
-   * Keeps to robots.txt; false ignores it.
+   * Obeys robots.txt; false ignores it.
    * @defaultValue true
    */
   robots?:
@@ -233,7 +234,7 @@ export interface CrawlOptions<Item = unknown> {
          */
         attempts?: number | undefined;
         /**
-         * Longest `Crawl-delay` that is kept, in milliseconds.
+         * Longest `Crawl-delay` that is obeyed, in milliseconds.
          * @defaultValue 300,000
          */
         maxCrawlDelayMs?: number | undefined;
@@ -266,7 +267,7 @@ export interface CrawlOptions<Item = unknown> {
    */
   maxLinks?: number | undefined;
   /**
-   * Longest Retry-After that is kept, in milliseconds.
+   * Longest Retry-After that is obeyed, in milliseconds.
    * @defaultValue an hour
    */
   maxRetryAfterMs?: number | undefined;
@@ -299,25 +300,25 @@ export interface CrawlOptions<Item = unknown> {
       }
     | undefined;
   /**
-   * Content types that are read; others are counted and left.
+   * Content types that are read; others are counted and not read.
    * @defaultValue HTML and XHTML
    */
   types?: readonly string[] | "any" | undefined;
   /**
-   * Decides on pages about whose use something is said (`Content-Usage`, `Content-Signal`, `X-Robots-Tag`, meta robots): a function, or the
-   * path of an ES module that exports `decide`. It can keep links from being followed, and items and bodies from being kept.
-   * @defaultValue none: what is said is attached and counted
+   * Decides on pages whose use is declared (`Content-Usage`, `Content-Signal`, `X-Robots-Tag`, meta robots): a function, or the path of
+   * an ES module that exports `decide`. It can keep links from being followed, and items and bodies from being kept.
+   * @defaultValue none: declarations are attached and counted
    */
   policy?: PolicyHook | string | URL | undefined;
   /**
-   * Leaves links that look like a trap.
+   * Does not follow links with the form of a trap.
    * @defaultValue true
    */
   trapFilter?: boolean | undefined;
   /**
    * Recognises traps by what visits of them show: the same text under many URLs, families of pages that only lead on to themselves, filters that
    * multiply. Their URLs are set aside behind all others, and visited at last as long as that shows that the family ends; then they fail as `trap`.
-   * `CrawlSummary.traps` tells each with what was seen. `exceptRules` names rules whose URLs are never left. Not with `threads`.
+   * `CrawlSummary.traps` reports each with what was seen. `exceptRules` names rules whose URLs are never set aside. Not with `threads`.
    * @defaultValue false
    */
   traps?:
@@ -331,14 +332,14 @@ export interface CrawlOptions<Item = unknown> {
       }
     | undefined;
   /**
-   * Most URLs of a host below a path, by prefix: `{ "/search/": 1_000 }`. Links beyond it are left and counted as `rejected.budget`. Not with
-   * `threads`.
+   * Most URLs of a host below a path, by prefix: `{ "/search/": 1_000 }`. Links beyond it are not followed, and counted as
+   * `rejected.budget`. Not with `threads`.
    * @defaultValue no limit
    */
   maxPathUrls?: Readonly<Record<string, number>> | undefined;
   /**
-   * Most URLs of a path whose query has the same names, whatever their values. Links beyond it are left and counted as `rejected.budget`. Not
-   * with `threads`.
+   * Most URLs of a path whose query has the same names, whatever their values. Links beyond it are not followed, and counted as
+   * `rejected.budget`. Not with `threads`.
    * @defaultValue no limit
    */
   maxQueryUrls?: number | undefined;

@@ -1,6 +1,6 @@
 /**
- * What a crawl would do: every option is checked as it would be, the seeds are judged under the rules that would be in force, and nothing
- * is asked or written. Of a directory a copy is looked at.
+ * What a crawl would do: every option is checked, and the seeds are explained under the rules that would be in force. Nothing is
+ * requested or written; a directory is read as a copy.
  *
  *   options ─▶ checked by a crawl of nothing ─▶ frontier of them, or a copy of the directory's ─▶ crawl-scope.ts ─▶ each seed explained
  */
@@ -40,7 +40,7 @@ export interface CrawlPlan {
   readonly delayMs: number;
   /** Visits of one host at once. */
   readonly perHost: number;
-  /** Whether robots.txt is kept. */
+  /** Whether robots.txt is obeyed. */
   readonly robots: boolean;
   /** Whether private addresses are permitted. */
   readonly allowPrivate: boolean;
@@ -96,7 +96,7 @@ function ofNothing(settings: CrawlSettings): CrawlSettings {
   return { ...settings, given, frontier, seeds: [], scope: undefined };
 }
 
-/** A frontier that knows what the crawl's would, and keeps nothing. */
+/** A frontier with the contents that the crawl's would have; it keeps nothing. */
 function openLooked({ given, frontier }: CrawlSettings): Promise<Frontier> {
   const { directory: _, ...inMemory } = frontier;
   const { directory, name } = given;

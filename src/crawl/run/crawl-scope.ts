@@ -2,12 +2,12 @@
  * Which hosts belong to a crawl: domains that were named, or those of the seeds, each with all below it. A frontier that has
  * no rules gets one that matches just them, so that the rest is refused (`no-rule`) before anything else is asked.
  *
- *   said        new frontier            one that goes on under rules of its own
+ *   option      new frontier            one that goes on under rules of its own
  *   nothing     the seeds' domains      its rules, and the domains of seeds that none of them takes
  *   domains     those                   those alone
  *   "any"       all                     its other rules, and one for all the rest
  *
- *   I1  Without being told to, nothing that belonged to a crawl ceases to.
+ *   I1  What belonged to a crawl belongs to it until an option excludes it.
  */
 import type { Frontier, RequestLike, Rule } from "../../index.ts";
 
@@ -42,7 +42,7 @@ export function scopeOf(
   frontier: Pick<Frontier, "rules" | "explain">,
   scope: readonly string[] | "any" | undefined,
   seeds: readonly Seed[],
-  /** The frontier outlives the crawl: that it may go anywhere is written down. */
+  /** The frontier outlives the crawl, so the scope "any" is stored as a rule. */
   isKept = false,
 ): Scope {
   const stored = frontier.rules();
@@ -87,7 +87,7 @@ interface Standing {
 }
 
 /** The rule that a crawl has made, among those in force. */
-export function ownScope(rules: readonly Rule[]): Rule | undefined {
+function ownScope(rules: readonly Rule[]): Rule | undefined {
   return rules.find(isOwn);
 }
 
@@ -98,7 +98,7 @@ export function ownEntries(rules: readonly Rule[]): readonly string[] | "any" | 
   return own.some((entries) => entries.length === 0) ? "any" : own.flat();
 }
 
-/** Whether a crawl has made a rule: one of the user's that goes by such a name says more than domains. */
+/** Whether a crawl has made a rule: a user's rule of that name has other fields beside the domains. */
 function isOwn({ id, match = {}, ...rest }: Rule): boolean {
   const { domains: _, hosts = [], pattern = "", ...more } = match;
   if ((hosts.length > 0 || pattern !== "") && !pattern.startsWith(FOLDERS_START)) return false;
@@ -139,7 +139,7 @@ export function withinScope(
   rules: readonly Rule[],
   scope: readonly string[] | "any" | undefined,
 ): Rule[] {
-  // What is no list of rules is told by who takes it.
+  // A value that is no list of rules is reported where it is used.
   if (scope === undefined || scope === "any" || !Array.isArray(rules)) return rules as Rule[];
   if (scope.length === 0) return [];
   const within = (host: string): boolean => scope.some((domain) => isUnder(host, domain));
@@ -228,13 +228,13 @@ export function foldersOf(seeds: readonly Seed[]): string[] {
   return [...new Set(urlsOf(seeds).map((url) => new URL(".", url).href))];
 }
 
-/** A plan may hold seeds that are none. */
+/** A plan may hold seeds that are not URLs. */
 function urlsOf(seeds: readonly Seed[]): URL[] {
   const texts = seeds.map((seed) => (typeof seed === "string" ? seed : seed.url));
   return texts.filter((text) => URL.canParse(text)).map((text) => new URL(text));
 }
 
-/** Of seeds, or of those that are refused for this reason. Of a seed its URL alone says where it is. */
+/** The domains of the seeds, or of those that are refused for this reason. Only a seed's URL decides its domain. */
 function domainsOf(
   frontier: Pick<Frontier, "explain">,
   seeds: readonly Seed[],

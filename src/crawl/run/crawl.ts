@@ -4,8 +4,8 @@
  */
 
 /**
- * crawl(): a complete crawler over one frontier. Takes leases as long as there is room for visits, and ends when the
- * frontier is finished, the page budget is used up, or somebody stops it.
+ * crawl(): a complete crawler over one frontier. Takes leases as long as there is room for visits, and ends when the frontier is
+ * finished, when the page budget is used up, or by `stop`.
  *
  *   opening ─▶ running ⇄ paused      running ─▶ draining ─▶ stopping ─▶ stopped
  *
@@ -16,6 +16,7 @@
  *   I3  Whatever happens, the frontier is closed (if it is ours), modules are closed, streams end: once.
  */
 import { setMaxListeners } from "node:events";
+import { after } from "../../base/clock.ts";
 import { misuse } from "../../base/errors.ts";
 import type { ListenOptions } from "../../base/listen-options.ts";
 import {
@@ -33,7 +34,7 @@ import { type CrawlEvents, Monitor } from "./crawl-monitor.ts";
 import type { CrawlOptions, CrawlSettings } from "./crawl-options.ts";
 import { isElsewhere, SharedFrontier } from "../shared/shared-frontier.ts";
 import { normalizeCrawl } from "./normalize-crawl.ts";
-import { prepareCrawl, type WatchedFamilies } from "./prepare-crawl.ts";
+import { prepareCrawl, watchFamilies } from "./prepare-crawl.ts";
 import { withinScope } from "./crawl-scope.ts";
 import { startSlowly } from "./slow-start.ts";
 import type {
@@ -42,13 +43,11 @@ import type {
   CrawlStatus,
   CrawlSummary,
 } from "../report/crawl-summary.ts";
-import { fileBeside, type LineFile, openLineFile } from "../files.ts";
+import { lineFileBeside } from "../files.ts";
 import { createPendingValidators, type PendingValidators } from "../http/pending-validators.ts";
 import { createValidators, type Validators } from "../http/conditional-requests.ts";
 import { createSitemapTimes, type SitemapTimes } from "../robots/sitemap-times.ts";
-import { createLastPlaces } from "../traps/last-places.ts";
-import { createTrapWatch } from "../traps/trap-watch.ts";
-import { createUrlBudgets, type UrlBudgets } from "../traps/url-budgets.ts";
+import type { UrlBudgets } from "../traps/url-budgets.ts";
 import { visit } from "./visit.ts";
 import { textOf, type VisitContext } from "./visit-context.ts";
 
@@ -74,19 +73,19 @@ export interface Crawl<Item = unknown> extends AsyncDisposable {
   errors(): FaultStream;
   /** The summary so far, as plain data; its `toString()` is for people. */
   report(): CrawlSummary;
-  /** What the frontier knows of a host, and how well the host answers; undefined before status `running` and after the end. */
+  /** The frontier's view of a host, and how well the host answers; undefined before status `running` and after the end. */
   host(key: string): CrawlHost | undefined;
   /** Samples over the whole time, at most some hundred, for charts. */
   samples(): readonly CrawlSample[];
   /** Replaces the rules, as `Frontier.setRules`, within the crawl's scope. */
   setRules(rules: Rule[], version?: number | string): void;
-  /** Begins no more visits until `resume`. */
+  /** Begins no more visits until `resume`, also before status `running`. */
   pause(): void;
   /** Ends `pause`. */
   resume(): void;
   /**
-   * Ends the crawl. Visits under way are finished; with `now` they are aborted and their leases return. Resolves
-   * when everything is closed.
+   * Ends the crawl. Visits under way are finished; with `now` they are aborted and their leases return, after a second
+   * at the latest. Resolves when everything is closed.
    */
   stop(options?: {
     /**
@@ -98,8 +97,8 @@ export interface Crawl<Item = unknown> extends AsyncDisposable {
 }
 
 /**
- * Starts a crawl, polite by default: one visit per host at a time, one second apart, robots.txt kept, only the
- * seeds' own domains, no private addresses.
+ * Starts a crawl, polite by default: one visit per host at a time, one second apart, obeying robots.txt, only the seeds' own domains, no
+ * private addresses.
  *
  * Throws `OPTION_INVALID` at once for a wrong option. Later faults are reported by the event `error` and do not
  * stop the crawl. `finished` rejects when the frontier cannot be opened, for instance because of wrong rules, or
@@ -120,6 +119,9 @@ export function startCrawl(settings: CrawlSettings): Crawl {
   return new CrawlRun(settings);
 }
 
+/** How long visits may take to end after an abort, before their leases go back without them. */
+const ABORT_MS = 1_000;
+
 class CrawlRun implements Crawl {
   readonly finished: Promise<CrawlSummary>;
   readonly modules: ModuleRegistry = createModuleRegistry();
@@ -134,14 +136,17 @@ class CrawlRun implements Crawl {
   #sitemapTimes: SitemapTimes | undefined;
   #budgets: UrlBudgets | undefined;
   #frontier: Frontier | undefined;
-  /** What #frontier is over one that is elsewhere. */
+  /** The adapter behind #frontier, if the frontier is elsewhere. */
   #shared: SharedFrontier | undefined;
   #status: CrawlStatus = "opening";
   #reason: CrawlReason | undefined;
   #last: CrawlSummary | undefined;
-  #active = 0;
+  /** Leases of visits under way. */
+  readonly #visited = new Set<Lease>();
   #wake: (() => void) | undefined;
   #isWaitingForModule = false;
+  #isToPause = false;
+  #broken: { readonly cause: unknown } | undefined;
   #cancelTime: (() => void) | undefined;
 
   constructor(settings: CrawlSettings) {
@@ -219,12 +224,14 @@ class CrawlRun implements Crawl {
   }
 
   pause(): void {
+    this.#isToPause = true;
     if (this.#status !== "running") return;
     this.#frontier?.pause();
     this.#become("paused");
   }
 
   resume(): void {
+    this.#isToPause = false;
     if (this.#status !== "paused") return;
     this.#isWaitingForModule = false;
     this.#frontier?.resume();
@@ -233,7 +240,10 @@ class CrawlRun implements Crawl {
 
   async stop({ now = false }: { now?: boolean } = {}): Promise<CrawlSummary> {
     this.#stopTaking("stopped");
-    if (now) this.#working.abort();
+    if (now) {
+      this.#working.abort();
+      this.finished.catch(() => undefined).finally(after(ABORT_MS, () => this.#abandon()));
+    }
     return this.finished;
   }
 
@@ -251,16 +261,17 @@ class CrawlRun implements Crawl {
       this.#validators = validators;
       this.#pendingValidators = createPendingValidators(validators, frontier);
       this.#sitemapTimes = createSitemapTimes({
-        ...{ frontier, clock: this.#settings.clock, file: fileFor(given, "lastmod.jsonl") },
+        ...{ frontier, clock: this.#settings.clock, file: lineFileBeside(given, "lastmod.jsonl") },
         onDue: () => void this.#monitor.counters.renewed++,
       });
       const { isWanted, headersFor, contentFor } = validators;
       const { offer } = this.#pendingValidators;
       const context = await this.#prepare(frontier, { isWanted, headersFor, contentFor, offer });
-      // Those of a directory go on where none are given, and the scope has its own.
+      // Without rules in the options, the stored ones of a directory stay in force; the scope has its own.
       validators.setRules(frontier.rules() ?? []);
       await this.#shared?.flush(); // seeds are there, and are counted
       if (!this.#taking.signal.aborted) this.#become("running");
+      if (this.#isToPause) this.pause();
       this.#endInTime();
       this.#monitor.begin(frontier, () => {
         const { flushedAt } = frontier.report().durability;
@@ -301,10 +312,12 @@ class CrawlRun implements Crawl {
     this.modules.onRegister((kind) => {
       if (kind === "downloader" && this.#isWaitingForModule) this.resume();
     });
+    const families = watchFamilies(frontier, this.#settings.given);
+    ({ budgets: this.#budgets, traps: this.#monitor.traps } = families);
     return prepareCrawl({
       ...{ frontier, shared: this.#shared },
       sitemapTimes: this.#sitemapTimes as SitemapTimes,
-      families: this.#watchFamilies(frontier),
+      families,
       settings: this.#settings,
       modules: this.modules,
       faults: this.#faults,
@@ -319,26 +332,6 @@ class CrawlRun implements Crawl {
     });
   }
 
-  #watchFamilies(frontier: Frontier): WatchedFamilies {
-    const { given } = this.#settings;
-    const isNew = (url: string): boolean => frontier.record(url) === undefined;
-    const { traps: wanted = false, maxPathUrls: paths = {}, maxQueryUrls: perQuery } = given;
-    const hasBudgets = Object.keys(paths).length > 0 || perQuery !== undefined;
-    const file = hasBudgets ? fileFor(given, "budgets.txt") : undefined;
-    this.#budgets = hasBudgets ? createUrlBudgets({ paths, perQuery, isNew, file }) : undefined;
-    const { exceptRules } = typeof wanted === "object" ? wanted : {};
-    const ruleOf = (url: string): string | undefined => frontier.explain(url).rule;
-    // What failed, or was removed, shows nothing.
-    const isKnown = (url: string): boolean => {
-      const state = frontier.record(url)?.state;
-      return state !== undefined && state !== "failed" && state !== "removed";
-    };
-    this.#monitor.traps =
-      wanted === false ? undefined : createTrapWatch({ exceptRules, ruleOf, isKnown });
-    const places = this.#monitor.traps && createLastPlaces(frontier, this.#settings.clock);
-    return { isNew, places, traps: this.#monitor.traps, budgets: this.#budgets };
-  }
-
   async #work(frontier: Frontier, context: VisitContext): Promise<void> {
     if (this.#isIdle(frontier)) return; // a frontier that never held anything waits for ever
     const { clock, concurrency: most, given } = this.#settings;
@@ -348,7 +341,8 @@ class CrawlRun implements Crawl {
     } finally {
       start.stop();
     }
-    while (this.#active > 0) await this.#place();
+    while (this.#visited.size > 0) await this.#place();
+    if (this.#broken !== undefined) throw this.#broken.cause;
   }
 
   async #takeAndVisit(
@@ -364,7 +358,7 @@ class CrawlRun implements Crawl {
         this.#stopTaking("max-pages");
         break;
       }
-      const free = Math.min(allowed(), left) - this.#active;
+      const free = Math.min(allowed(), left) - this.#visited.size;
       if (free <= 0) {
         await this.#place();
         continue;
@@ -376,7 +370,7 @@ class CrawlRun implements Crawl {
         if (signal.aborted) break;
         throw cause;
       }
-      if (leases.length === 0 && this.#active === 0) break; // finished, or closed under us
+      if (leases.length === 0 && this.#visited.size === 0) break; // finished, or closed under us
       if (leases.length === 0) await this.#place();
       for (const lease of leases) this.#begin(lease, context);
     }
@@ -415,11 +409,23 @@ class CrawlRun implements Crawl {
       lease.release();
       return;
     }
-    this.#active++;
-    visit(lease, context).finally(() => {
-      this.#active--;
-      this.#wake?.();
-    });
+    this.#visited.add(lease);
+    visit(lease, context)
+      .catch((cause: unknown) => {
+        this.#broken ??= { cause }; // the frontier took no end of it
+        this.#stopTaking("fault");
+      })
+      .finally(() => {
+        this.#visited.delete(lease);
+        this.#wake?.();
+      });
+  }
+
+  /** Returns the leases of visits that a module holds up; what it does later is ignored. */
+  #abandon(): void {
+    for (const lease of this.#visited) lease.release();
+    this.#visited.clear();
+    this.#wake?.();
   }
 
   /** Resolves when a visit has ended, or one more may begin. */
@@ -434,31 +440,38 @@ class CrawlRun implements Crawl {
     this.#reason = reason;
     this.#become("draining");
     this.#taking.abort();
-    // Whoever stops at once now loses nothing of it; the end tells what the disk says.
+    // After this, stopping at once loses nothing. An error of the disk is reported at the end.
     this.#frontier?.flush().catch(() => {});
   }
 
   async #close(): Promise<void> {
     this.#cancelTime?.();
     this.#become("stopping");
-    const frontier = this.#frontier;
-    if (frontier !== undefined) {
-      this.#monitor.end(frontier);
-      const isOurs = this.#settings.given.frontier === undefined;
-      if (this.#shared !== undefined) await this.#shared.end(this.#reason === "fault");
-      else if (isOurs) await frontier.flush();
-      this.#monitor.leave();
-      this.#pendingValidators?.close();
-      if (this.#reason !== "fault") this.#keepNotes(Number.POSITIVE_INFINITY);
-      const summary = this.report();
-      this.#last = Object.assign(summary, { status: "stopped" as const });
-      if (this.#shared !== undefined) await this.#shared.close(isOurs);
-      else if (isOurs) await frontier.close();
+    try {
+      await this.#closeFrontier();
+    } finally {
+      await this.modules.close().finally(() => {
+        this.#become("stopped");
+        if (this.#last !== undefined) this.#events.emit("finished", this.#last);
+        this.#faults.close();
+      });
     }
-    await this.modules.close();
-    this.#become("stopped");
-    if (this.#last !== undefined) this.#events.emit("finished", this.#last);
-    this.#faults.close();
+  }
+
+  async #closeFrontier(): Promise<void> {
+    const frontier = this.#frontier;
+    if (frontier === undefined) return;
+    this.#monitor.end(frontier);
+    const isOurs = this.#settings.given.frontier === undefined;
+    if (this.#shared !== undefined) await this.#shared.end(this.#reason === "fault");
+    else if (isOurs) await frontier.flush();
+    this.#monitor.leave();
+    this.#pendingValidators?.close();
+    if (this.#reason !== "fault") this.#keepNotes(Number.POSITIVE_INFINITY);
+    const summary = this.report();
+    this.#last = Object.assign(summary, { status: "stopped" as const });
+    if (this.#shared !== undefined) await this.#shared.close(isOurs);
+    else if (isOurs) await frontier.close();
   }
 
   #keepNotes(flushedAtMs: number): void {
@@ -482,11 +495,6 @@ class CrawlRun implements Crawl {
 
 /** In a directory they outlive the process. */
 function validatorsFor({ clock, given }: CrawlSettings): Validators {
-  const file = fileFor(given, "validators.jsonl");
+  const file = lineFileBeside(given, "validators.jsonl");
   return createValidators({ clock, defaults: given.defaults, file });
-}
-
-function fileFor(given: CrawlOptions, ending: string): LineFile | undefined {
-  const path = fileBeside(given, ending);
-  return path === undefined ? undefined : openLineFile(path);
 }

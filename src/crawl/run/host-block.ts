@@ -1,6 +1,6 @@
 /**
- * A host that asks to be left alone while leases of it stand in a worker's ring, or wait there for a visit to end: they were handed out
- * before it asked, and go back to their places instead of being visited.
+ * A host that asks for a pause while leases of it are in a worker's ring, or wait there for a visit to end: they were handed out before,
+ * and return to their places instead of being visited.
  *
  *   429, Retry-After ─▶ block of the host ─▶ lease of it that begins now ─▶ later          no block ─▶ the next gate
  */

@@ -7,7 +7,13 @@ import { misuse } from "../../base/errors.ts";
 import { createWarcFile } from "../archive/warc-file.ts";
 import { createItemFile, loadModule } from "../files.ts";
 import { type Identity, openIdentity } from "../identity/identity.ts";
-import type { Downloader, ModuleKind, ModuleOf, ModuleRegistry } from "../module-registry.ts";
+import {
+  checkModule,
+  type Downloader,
+  type ModuleKind,
+  type ModuleOf,
+  type ModuleRegistry,
+} from "../module-registry.ts";
 import { type CrawlOptions, pick } from "./crawl-options.ts";
 
 /** Registers what the options name; without a downloader of the user's, the built-in one. */
@@ -25,7 +31,7 @@ export async function registerModules(
     items === undefined
       ? undefined
       : createItemFile(typeof items === "string" ? { path: items } : items);
-  // An archive gets no items: what is written of these is the others' work.
+  // A pipeline that only archives gets no items: the others write them.
   const working = pipelines.filter(({ processors }) => processors.length > 0);
   if (writer !== undefined && working.length === 0) registry.register("pipeline", writer, "items");
   for (const pipeline of pipelines) {
@@ -33,7 +39,7 @@ export async function registerModules(
       registry.register("pipeline", pipeline);
       continue;
     }
-    // Pipelines are chosen among, so each of them ends in the file; the first one closes it.
+    // An item goes through one of the pipelines, so each of them ends in the file; the first one closes it.
     const processors = [...pipeline.processors, ...(writer?.processors ?? [])];
     const close = async (): Promise<void> => {
       await pipeline.close?.();
@@ -50,7 +56,7 @@ export async function registerModules(
   registry.register("pipeline", archive, "warc");
 }
 
-/** What a downloader signs with. */
+/** The identity with which a downloader signs. */
 export async function signingOf({ identity }: CrawlOptions): Promise<{ identity?: Identity }> {
   return identity === undefined ? {} : { identity: await openIdentity(identity) };
 }
@@ -70,7 +76,9 @@ async function loadAll<K extends ModuleKind>(
   const modules: ModuleOf[K][] = [];
   for (const each of given) {
     const isPath = typeof each === "string" || each instanceof URL;
-    modules.push(isPath ? (moduleOf(kind, await loadModule(each)) as ModuleOf[K]) : each);
+    const module = isPath ? moduleOf(kind, await loadModule(each)) : each;
+    checkModule(kind, module);
+    modules.push(module as ModuleOf[K]);
   }
   return modules;
 }

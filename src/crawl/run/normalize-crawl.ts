@@ -93,7 +93,7 @@ function frontierOptions(
   };
 }
 
-/** The words for a scope are about the seeds; `"same-domain"` is what nothing said means, where there are seeds. */
+/** The words for a scope refer to the seeds. With seeds, the default is `"same-domain"`. */
 function scopeFrom(
   { scope, rules, frontier }: CrawlOptions,
   seeds: readonly Seed[],

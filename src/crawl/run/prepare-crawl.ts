@@ -1,6 +1,6 @@
 /**
- * What stands before the first visit: modules made and registered, the scope's rule set, the robots gate built, the seeds
- * pushed; and the context that every visit is handed.
+ * Prepares a crawl: makes and registers modules, sets the scope's rule, builds the robots gate, pushes the seeds; and makes the context
+ * of every visit.
  */
 import { createPausedHosts } from "../threads/paused-hosts.ts";
 import { noteCrawlLog } from "../report/crawl-log.ts";
@@ -13,7 +13,13 @@ import { createInflateRoom } from "../http/inflate-room.ts";
 import type { Emitter } from "../report/emitter.ts";
 import type { FaultHub } from "../report/fault-stream.ts";
 import { misuse } from "../../base/errors.ts";
-import { createBodyFolder, createItemFile, fileBeside, openLineFile } from "../files.ts";
+import {
+  createBodyFolder,
+  createItemFile,
+  fileBeside,
+  lineFileBeside,
+  openLineFile,
+} from "../files.ts";
 import { compilePatterns } from "../page/link-patterns.ts";
 import { createCrawlGate } from "../robots/robots-gate.ts";
 import { loadPolicyHook } from "../policy/policy-hook.ts";
@@ -28,7 +34,10 @@ import {
   type ModuleRegistry,
 } from "../module-registry.ts";
 import type { CrawlEvents, Monitor } from "./crawl-monitor.ts";
-import { type CrawlSettings, downloaderOptions, pick } from "./crawl-options.ts";
+import { type CrawlOptions, type CrawlSettings, downloaderOptions, pick } from "./crawl-options.ts";
+import { createLastPlaces } from "../traps/last-places.ts";
+import { createTrapWatch } from "../traps/trap-watch.ts";
+import { createUrlBudgets } from "../traps/url-budgets.ts";
 import { createRobots } from "../robots/robots-txt.ts";
 import { openRobotsCacheFile, type RobotsCacheFile } from "../robots/robots-cache-file.ts";
 import { scopeOf } from "./crawl-scope.ts";
@@ -36,9 +45,31 @@ import type { VisitContext, VisitLimits } from "./visit-context.ts";
 
 export type WatchedFamilies = Pick<VisitContext, "traps" | "budgets" | "isNew" | "places">;
 
+/** What decides by families of URLs, as the options ask. */
+export function watchFamilies(frontier: Frontier, given: CrawlOptions): WatchedFamilies {
+  const isNew = (url: string): boolean => frontier.record(url) === undefined;
+  const { traps: wanted = false, maxPathUrls: paths = {}, maxQueryUrls: perQuery } = given;
+  const hasBudgets = Object.keys(paths).length > 0 || perQuery !== undefined;
+  const file = hasBudgets ? lineFileBeside(given, "budgets.txt") : undefined;
+  const budgets = hasBudgets ? createUrlBudgets({ paths, perQuery, isNew, file }) : undefined;
+  const { exceptRules } = typeof wanted === "object" ? wanted : {};
+  const ruleOf = (url: string): string | undefined => frontier.explain(url).rule;
+  // What failed, or was removed, shows nothing.
+  const isKnown = (url: string): boolean => {
+    const state = frontier.record(url)?.state;
+    return state !== undefined && state !== "failed" && state !== "removed";
+  };
+  const domainOf = (host: string): string => frontier.explain(`http://${host}/`).domain ?? host;
+  const traps =
+    wanted === false
+      ? undefined
+      : createTrapWatch({ exceptRules, ruleOf, isKnown, isNew, domainOf });
+  return { isNew, places: traps && createLastPlaces(frontier), traps, budgets };
+}
+
 interface CrawlPreparation {
   readonly frontier: Frontier;
-  /** What `frontier` is over one that is elsewhere. */
+  /** The adapter behind `frontier`, if the frontier is elsewhere. */
   readonly shared: SharedFrontier | undefined;
   readonly settings: CrawlSettings;
   readonly modules: ModuleRegistry;
@@ -72,7 +103,7 @@ export async function prepareCrawl(parts: CrawlPreparation): Promise<VisitContex
     }),
   );
   frontier.on("error", ({ stage, cause, url }) => {
-    if (stage === "done") return; // an analyzer's own errors, already told
+    if (stage === "done") return; // an analyzer's own errors, already reported
     const what = `${stage}: ${String(cause)}`;
     faults.report({ type: "scheduler", what, cause, ...(url === undefined ? {} : { url }) });
   });
@@ -134,7 +165,7 @@ function pauseSickHosts(
   };
 }
 
-/** The gate of robots.txt behind the crawl's own bounds for a host. */
+/** The gate of robots.txt, after the crawl's own bounds for a host. */
 function boundedGate(
   { frontier, settings }: CrawlPreparation,
   robots: ReturnType<typeof gateOf> | undefined,
@@ -175,8 +206,7 @@ async function takeScope({ frontier, shared, settings, events }: CrawlPreparatio
 }
 
 /**
- * A frontier that goes on, under no rules: it was filled by an import, or a program, that said nothing of
- * where it may go.
+ * Whether a continued frontier has no rules: an import or a program filled it without a scope.
  */
 function isUnscoped(frontier: Frontier, { scope, seeds }: CrawlSettings): boolean {
   if (scope !== undefined || seeds.length > 0 || frontier.rules() !== undefined) return false;

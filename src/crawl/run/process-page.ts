@@ -1,11 +1,11 @@
 /**
- * The work on a page that is there: analyzer, then each item through a pipeline, then its one end.
+ * Processes a downloaded page: the analyzer, then a pipeline for each item, then the end of the lease.
  *
  *   page ─▶ policy ─▶ the user's decision ─▶ analyzer (the user's, or the built-in) ─▶ items ─▶ pipeline ─▶ done({ found })
  *
  *   I1  Items are handed over before the page is done: a crash repeats items, it loses none.
  *       What counts as an item is what its last step has taken: nothing that was dropped, and nothing that was not stored.
- *   I2  Data and errors of one analysis are both used; what is null or undefined is passed over.
+ *   I2  Data and errors of one analysis are both used; null and undefined are skipped.
  */
 import type { Outcome, RequestLike } from "../../index.ts";
 import { createTextDigest, type TextDigest } from "../page/text-digest.ts";
@@ -71,8 +71,8 @@ export async function processPage(
       ? outcome
       : await compare(lease, context, { page, answer, outcome, digest });
   const hasDecided = policy !== undefined && context.policyHook !== undefined;
-  const said = { ...(policy && { policy }), ...(hasDecided ? { decision } : {}) };
-  const result = lease.done({ found, errors, outcome: compared, ...said });
+  const policyFields = { ...(policy && { policy }), ...(hasDecided ? { decision } : {}) };
+  const result = lease.done({ found, errors, outcome: compared, ...policyFields });
   context.counters.pages++;
   context.onPage({
     url: lease.url,
@@ -114,7 +114,7 @@ async function analysisOf(
 
 const ALL: TakenDecision = Object.freeze({ follow: true, keep: true });
 
-/** What the user's hook makes of what is said of a page. */
+/** The decision of the user's hook on the policy of a page. */
 async function decisionOn(
   page: Page,
   policy: PagePolicy | undefined,
@@ -195,7 +195,7 @@ async function handOverOne(
   return end;
 }
 
-/** Gives a page to the watch that recognises traps. */
+/** Passes a page to the watch that recognises traps. */
 async function watch(
   page: Page,
   { traps, isNew }: VisitContext,
@@ -320,7 +320,7 @@ function leftFirst(
   return leftAs(url, { ...context, budgets: undefined }, true) ?? leftAs(plain, context);
 }
 
-/** Those that look like no trap, and that `include` and `exclude` take; without parts that mean nothing. */
+/** Links that do not have the form of a trap and that `include` and `exclude` permit; without parts that mean nothing. */
 function filterFound(found: Iterable<RequestLike>, context: VisitContext): RequestLike[] {
   const kept: RequestLike[] = [];
   for (const one of found) {
@@ -349,7 +349,7 @@ function placed(
   return fields === undefined ? url : { ...fields, url };
 }
 
-/** An analyzer of the user may answer anything; what is wrong is told by name. */
+/** A user's analyzer may return anything; a wrong value is reported by name. */
 function checkAnalysis(given: unknown): Analysis | undefined {
   if (given === undefined || given === null) return undefined;
   for (const field of ["found", "items", "errors"] as const) {

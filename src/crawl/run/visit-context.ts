@@ -1,4 +1,4 @@
-/** What a visit is handed: the parts of a crawl that it may touch, its limits, and how it tells its end. */
+/** The context of a visit: the parts of a crawl that it may use, its limits, and the listeners to its end. */
 import type { Clock } from "../../base/clock.ts";
 import type { Lease, Outcome, RequestInput, RequestLike } from "../../index.ts";
 import type { SitemapTimes } from "../robots/sitemap-times.ts";
@@ -20,7 +20,7 @@ import type { BodyFolder } from "../files.ts";
 import type { Visited } from "../http/pending-validators.ts";
 import type { PageState, Validators } from "../http/conditional-requests.ts";
 
-/** What a visit does with its lease, be it the owner's or a worker's, which learns of no answer. */
+/** What a visit does with its lease: the owner's, or a worker's, whose methods return nothing. */
 export interface VisitLease
   extends Pick<
     Lease,
@@ -43,7 +43,7 @@ export interface VisitLease
     found?: Iterable<RequestLike>;
     errors?: unknown[];
     outcome?: Outcome;
-    /** What is said of the page, and what was decided: for the visit, the frontier has no use for them. */
+    /** The page's policy, and the decision on it: for the visit, not for the frontier. */
     policy?: PagePolicy;
     decision?: TakenDecision;
   }): { accepted: number; deferred: number } | void;
@@ -65,7 +65,7 @@ export interface VisitContext {
   readonly userAgent: string;
   /** undefined: robots.txt is not asked. */
   readonly gate: RobotsGate | undefined;
-  /** Whether the host of a URL has asked for a pause; undefined: it cannot be told at once. */
+  /** Whether the host of a URL has asked for a pause; undefined: that takes a call to the owner. */
   readonly isPaused: ((url: string) => boolean) | undefined;
   /** What hosts have asked for, known to all threads as soon as the headers of an answer are there. */
   readonly paused: PausedHosts;
@@ -77,7 +77,7 @@ export interface VisitContext {
   readonly places: LastPlaces | undefined;
   /** undefined: there are none but those of hosts. */
   readonly budgets: UrlBudgets | undefined;
-  /** Whether a URL is unknown to the frontier; undefined: it cannot be told at once. */
+  /** Whether a URL is unknown to the frontier; undefined: that takes a call to the owner. */
   readonly isNew: ((url: string) => boolean) | undefined;
   /** undefined: nothing is to be decided. */
   readonly policyHook: PolicyHook | undefined;
@@ -94,23 +94,23 @@ export interface VisitContext {
   /** There is no downloader: nothing can go on until one is registered. */
   readonly onNoDownloader: () => void;
   readonly onPage: (page: VisitedPage) => void;
-  /** Before the lease has its end: it is the last moment to hold its host back. Whether a retry is another attempt is open. */
+  /** Called before the lease ends: the last moment to hold its host back. Whether a retry is another attempt is open. */
   readonly onEnding: (visit: Visit) => void;
   readonly onVisit: (visit: Visit) => void;
   readonly onItem: (item: unknown, url: string) => void;
 }
 
-/** A page is offered before its end is said, and waited for: another thread may be the next to visit it. */
+/** A page is offered before its lease ends, and the offer is awaited: the next visit may be on another thread. */
 interface VisitValidators extends Pick<Validators, "isWanted" | "headersFor" | "contentFor"> {
   offer(visited: Visited, page: PageState): unknown;
 }
 
-/** What a sitemap lists is compared before the end of its visit is said. */
+/** The entries of a sitemap are compared before its lease ends. */
 interface VisitSitemapTimes {
   take(...reading: Parameters<SitemapTimes["take"]>): Promise<RequestInput[]>;
 }
 
-/** What an answer sets is learned before the end of its visit is said. */
+/** The cookies of an answer are stored before its lease ends. */
 interface VisitCookies extends Pick<Cookies, "headerFor"> {
   learn(url: string, lines: readonly string[]): boolean | Promise<boolean>;
 }
@@ -150,7 +150,7 @@ export interface VisitedPage {
   readonly found: number;
   /** Links that were new; undefined on worker threads. */
   readonly accepted: number | undefined;
-  /** What robots.txt, headers and markup say of its use; missing: nothing. */
+  /** What robots.txt, headers and markup declare about its use; missing: nothing. */
   readonly policy?: PagePolicy;
 }
 
@@ -180,8 +180,8 @@ export function textOf(cause: unknown): string {
 }
 
 /**
- * A lease that calls `onEnding` and `onVisit` before each of its ends; `onVisit` after a retry, whose answer says whether there is
- * another attempt.
+ * A lease that calls `onEnding` and `onVisit` before each of its ends; `onVisit` after a retry, whose result is whether there is another
+ * attempt.
  */
 export function withVisit(
   lease: VisitLease,
@@ -203,14 +203,14 @@ export function withVisit(
       ...(parent === undefined ? {} : { parent }),
     };
   };
-  const tell = (visit: Visit): void => {
+  const announce = (visit: Visit): void => {
     onEnding(visit);
     onVisit(visit);
   };
   const ends: Pick<VisitLease, "done" | "retry" | "fail" | "release" | "redirect"> = {
     done({ policy, decision, ...result }) {
-      const said = { ...(policy && { policy }), ...(decision && { decision }) };
-      tell(visitOf("done", result.outcome, said));
+      const policyFields = { ...(policy && { policy }), ...(decision && { decision }) };
+      announce(visitOf("done", result.outcome, policyFields));
       return lease.done(result);
     },
     retry(options) {
@@ -226,7 +226,7 @@ export function withVisit(
       return answer;
     },
     fail(reason, outcome) {
-      tell(visitOf("failed", outcome, { reason }));
+      announce(visitOf("failed", outcome, { reason }));
       return lease.fail(reason, outcome);
     },
     release: () => lease.release(),

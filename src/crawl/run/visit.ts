@@ -38,7 +38,7 @@ import { processPage } from "./process-page.ts";
 const NOT_MODIFIED = 304;
 /** Besides those that are tried again; of a redirect it is the next request that waits. */
 const TOO_LARGE = 413;
-/** Nobody was asked: the host owes no pause for it. */
+/** No request was made, so the host needs no pause. */
 const UNVISITED: Outcome = Object.freeze({ visited: false });
 
 /** Reasons that have another name than what the gate answers. */
@@ -48,7 +48,7 @@ const REFUSED_BY_GATE: Readonly<Record<string, string>> = Object.freeze({
   unreachable: "robots-unreachable",
 });
 
-/** Works on one lease to its end. Never throws. */
+/** Visits the page of one lease and ends the lease. Never throws. */
 export async function visit(lease: VisitLease, context: VisitContext): Promise<VisitEnd> {
   const end = await visitLease(lease, context);
   context.traps?.ended(lease.url, end !== "back");
@@ -61,7 +61,9 @@ async function visitLease(given: VisitLease, context: VisitContext): Promise<Vis
   const room = context.room.share();
   try {
     if (!isSitemap && lease.depth > 0) {
-      const end = endAsTrap(lease, context);
+      let end = endAsTrap(lease, context);
+      // The lease is kept meanwhile: each hand-out counts toward the frontier's `maxDeliveries`.
+      for (; end === "wait"; end = endAsTrap(lease, context)) await context.traps?.nextEnd();
       if (end !== undefined) return end;
       if (isPostponed(lease, context)) return "back";
     }
@@ -91,7 +93,7 @@ async function visitLease(given: VisitLease, context: VisitContext): Promise<Vis
     if (typeof answer === "string") return answer;
     return await finishByStatus(lease, context, { answer, room });
   } catch (cause) {
-    // A broken invariant of ours or a frontier that was closed meanwhile: told, and the lease is let go.
+    // A broken invariant of ours, or a frontier that was closed meanwhile: reported, and the lease is released.
     context.faults.report({ type: "scheduler", what: textOf(cause), url: lease.url, cause });
     lease.retry({ reason: "scheduler" });
     return "other";
@@ -100,18 +102,19 @@ async function visitLease(given: VisitLease, context: VisitContext): Promise<Vis
   }
 }
 
-/** Ends the lease of a URL that is left or set aside, or whose page is visited by another URL; undefined: it is visited. */
-function endAsTrap(lease: VisitLease, context: VisitContext): VisitEnd | undefined {
+/**
+ * Ends the lease of a URL that is left or set aside, or whose page is visited by another URL; undefined: it is visited. "wait": it depends on
+ * visits that are under way.
+ */
+function endAsTrap(lease: VisitLease, context: VisitContext): VisitEnd | "wait" | undefined {
   const { traps, places, counters, patterns } = context;
   if (traps === undefined || places === undefined) return undefined;
   const { url, rule } = lease;
   const isRedirected = lease.redirects > 0;
   const verdict = traps.leaseOf({ url, rule, isRedirected, isAside: () => places.isAside(url) });
-  if (verdict === "aside" || verdict === "wait") {
-    places[verdict === "aside" ? "setAside" : "wait"](url, () => lease.release());
-    return "back";
-  }
-  if (verdict === "leave") lease.fail("trap", UNVISITED);
+  if (verdict === "wait") return verdict;
+  if (verdict === "aside" && places.setAside(url, () => lease.release())) return "back";
+  if (verdict !== "visit") lease.fail("trap", UNVISITED);
   else {
     // A site that redirected here would do so again.
     const plain = isRedirected ? undefined : traps.plainOf(url);
@@ -216,7 +219,7 @@ function pauseOf(
   context: VisitContext,
 ): {
   readonly mayBegin: () => boolean;
-  /** Takes note of what the headers ask for. */
+  /** Reads what the headers ask for. */
   readonly take: (answer: Pick<Download, "status" | "headers">) => void;
   /** Whether the download was not begun. */
   readonly isOn: boolean;
@@ -247,7 +250,7 @@ function pauseOf(
   };
 }
 
-/** What the request itself says goes before what is known of its page. */
+/** Headers of the request itself replace those of its page. */
 function headersOf(lease: VisitLease, context: VisitContext): Record<string, string> {
   const known = context.validators.headersFor(lease.url, lease.rule);
   const cookie = context.cookies?.headerFor(lease.url);
@@ -261,7 +264,7 @@ function headersOf(lease: VisitLease, context: VisitContext): Record<string, str
   };
 }
 
-/** A downloader of the user may answer anything. */
+/** A user's downloader may return anything. */
 function checkDownload(answer: Download): void {
   if (Number.isInteger(answer?.status) && Buffer.isBuffer(answer.body) && answer.headers) return;
   throw new DownloadError("protocol", "download() did not return a Download");
@@ -321,7 +324,7 @@ function redirect(lease: VisitLease, context: VisitContext, given: Redirecting):
   }
   target.hash = "";
   if (isKnownAnew && target.href === lease.url) {
-    // It asks who we are by a cookie, and shows itself to whoever brings that back.
+    // It identifies clients by a cookie, and is shown to those that send it back.
     lease.retry({ reason: "redirects", outcome });
     return "other";
   }
@@ -344,8 +347,8 @@ function redirect(lease: VisitLease, context: VisitContext, given: Redirecting):
 }
 
 /**
- * A door that sends us to another page for its cookie and from there back: to be asked once more, though it is known. `maxRedirects` bounds
- * those who never let us in. Under a rule with keys of its own the fingerprint is another, and the door stays shut.
+ * Whether a page redirects to another page that sets a cookie and redirects back: then it is requested once more, although it was seen.
+ * `maxRedirects` bounds sites that never stop. Under a rule with keys of its own the fingerprint differs, and such a page fails.
  */
 function isRedirectLoop({ redirects, parent }: VisitLease, url: string): boolean {
   return redirects > 0 && parent === fingerprint(url);
@@ -412,7 +415,7 @@ function outcomeOf(answer: Download, context: VisitContext): Outcome {
   };
 }
 
-/** How long the host of an answer asks to be left alone. */
+/** How long the host of an answer asks for a pause. */
 function askedToWaitMs(
   answer: Pick<Download, "status" | "headers">,
   context: VisitContext,

@@ -1,13 +1,13 @@
 /**
  * Room `src/crawl/shared`: a crawl over a frontier that is elsewhere, on which other processes may work too. Decides what this process
- * knows of it at once, and what it sends later. Public entries only.
+ * keeps of it, and what it sends later. Public entries only.
  */
 
 /**
  * SharedFrontier: what a crawl asks of its frontier, over one whose answers are promises.
  *
  *   leases            taken with what their hosts are like; ended behind (shared-lease.ts)
- *   report            the last one that was read, at most half a second old while somebody asks
+ *   report            the last one that was read, at most half a second old while it is used
  *   explain           of a small frontier of its own with the same rules: rule, domain and refusals need no other
  *   pause             of this process alone
  *
@@ -87,7 +87,7 @@ export class SharedFrontier {
     return shared;
   }
 
-  /** As a crawl is handed it. Members that no crawl asks for are not there. */
+  /** The part of a `Frontier` that a crawl uses. */
   asFrontier(): Frontier {
     return this as unknown as Frontier;
   }
@@ -243,7 +243,7 @@ export class SharedFrontier {
   }
 }
 
-/** What needs the frontier in this thread: a look at each link, or rings to other threads. */
+/** Refuses what needs the frontier in this thread: checks of each link, or rings to other threads. */
 function checkShared({ given, threads }: CrawlSettings): void {
   if (threads > 0) {
     const expected = "0 over a frontier that is elsewhere: more processes, in place of threads";

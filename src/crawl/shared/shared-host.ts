@@ -1,6 +1,6 @@
 /**
- * SharedHost: a host of a frontier that is elsewhere, as a crawl looks at it and steers it: what was last read of it answers at once,
- * and what is set goes there behind.
+ * SharedHost: a host of a frontier that is elsewhere, as a crawl reads and changes it: reads return at once what was read last, and
+ * changes are sent in the background.
  */
 import type { AsyncFrontier, HostView } from "../../index.ts";
 
@@ -24,7 +24,7 @@ export interface SharedHosts {
 interface Known {
   readonly facts: Facts;
   readAt: number;
-  /** What is under way to the frontier, in order. */
+  /** Changes that are being sent to the frontier, in order. */
   writes: Promise<unknown>;
 }
 

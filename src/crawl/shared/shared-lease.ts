@@ -17,7 +17,7 @@ export interface SharedLease extends VisitLease {
 export interface SharedLeaseParts {
   /** Reports the failure of a call whose answer is not awaited here, and returns undefined then. */
   readonly follow: <T>(call: Promise<T>, url: string) => Promise<T | undefined>;
-  /** What has to be there before the host may be leased again. */
+  /** Settings that must arrive before the host may be leased again. */
   readonly before: () => Promise<void>;
 }
 

@@ -1,5 +1,5 @@
 /**
- * What the synthetic web was asked: one entry a request, and what they show of a crawler's manners.
+ * The requests to the synthetic web: one entry for each, and how polite the crawler was.
  *
  *   gap of a host      least time between two requests of it, from begin to begin
  *   parallel of a host most requests of it at once: one ends with its answer, or when its client has left

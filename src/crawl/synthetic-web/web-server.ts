@@ -1,6 +1,6 @@
 /**
- * The synthetic web on one loopback listener: the Host header says which of the virtual hosts is asked. What was asked
- * is logged here, so that a crawler's manners are judged by the other side.
+ * The synthetic web on one loopback listener: the Host header selects the virtual host. Requests are logged here, so that a crawler's
+ * politeness is measured by the other side.
  *
  *   any origin ──dial──▶ 127.0.0.1:port ──Host──▶ plan ▶ pages | traps | robots.txt | sitemaps
  *
@@ -133,7 +133,7 @@ interface Site {
 
 /**
  * A client that has left asks for nothing any more, though its response may be closed only a turn of the event loop later: what it
- * asks next on another connection is already there then, and would look like a second request beside the first.
+ * asks next on another connection is already there then, and would count as a second request beside the first.
  */
 function logLeaving({ log, under }: Site, socket: Socket): void {
   const left = (): void => {

@@ -1,14 +1,14 @@
 /**
- * The messages between the crawl's thread and its workers, beside the frontier's rings. Plain data only, in batches: what is told
- * within one turn of an event loop crosses at once.
+ * The messages between the crawl's thread and its workers, beside the frontier's rings. Plain data only, in batches: the messages of one
+ * turn of an event loop cross together.
  *
  *   channel of the crawl     worker ── hello ─▶ owner, once: its own channel is listened to from then on
- *   channel of the worker    owner ── welcome ─▶ worker: it may begin to tell
+ *   channel of the worker    owner ── welcome ─▶ worker: it may begin to send
  *                            worker ── batch { asks, offers, cookies, ends …, counts } ─▶ owner
  *                            owner ── answers { robots.txt, page budget, validators, cookies } ─▶ worker
  *                            owner ── last ─▶ worker ── batch, isLast ─▶ owner: nothing is under way between the two
  *
- *   I1  Nothing told here has an order with what goes through the rings: what must be known with a lease rides in its request.
+ *   I1  Messages here have no order with those of the rings: data that must come with a lease is in its request.
  *   I2  A worker has a channel of its own: no message is read, or even copied, by a thread that it is not for.
  */
 import type { GateRequest, GateAnswer } from "../robots/robots-gate.ts";
@@ -58,14 +58,14 @@ export type ToOwner =
       deliveries: number;
     };
 
-/** What is answered, as its worker makes it: the line gives it an id. */
+/** A question as the worker makes it; the channel adds its id. */
 export type Question = WithoutId<Extract<ToOwner, { id: number }>>;
 
 type WithoutId<M> = M extends unknown ? Omit<M, "id"> : never;
 
 /** One crossing towards the owner. */
 export interface Batch {
-  readonly told: readonly ToOwner[];
+  readonly messages: readonly ToOwner[];
   /** undefined: nothing was counted. */
   readonly part: CountsPart | undefined;
   readonly isLast: boolean;
@@ -79,7 +79,7 @@ export interface Hello {
 export interface AskAnswer {
   readonly id: number;
   readonly answer: GateAnswer;
-  /** What robots.txt says of the use of the page. */
+  /** What robots.txt declares about the use of the page. */
   readonly statements: readonly PolicyStatement[];
   /** undefined: the page is not asked for conditionally, and nothing is to be learned of it. */
   readonly validators: ValidatorHeaders | undefined;
@@ -87,7 +87,7 @@ export interface AskAnswer {
   readonly content: string | undefined;
   /** To be sent with the request. */
   readonly cookie: string | undefined;
-  /** Cookies were told that were not known before. */
+  /** Whether new cookies were stored. */
   readonly isKnownAnew: boolean;
   /** What of a sitemap is to be pushed. */
   readonly found?: readonly RequestInput[];

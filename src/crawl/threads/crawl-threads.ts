@@ -4,7 +4,7 @@
  */
 
 /**
- * A crawl on worker threads, the owner's side: runs the pool and answers what only one may decide.
+ * A crawl on worker threads, the owner's side: runs the pool and makes the decisions that only one thread may make.
  *
  *   pool ─▶ visit-thread × threads      a channel each: asks are answered here, counts and events arrive here
  *
@@ -34,14 +34,14 @@ import type { VisitContext } from "../run/visit-context.ts";
 export interface CrawlThreadsOptions {
   readonly frontier: Frontier;
   readonly settings: CrawlSettings;
-  /** What a visit on this thread would be handed. */
+  /** The context of a visit on this thread. */
   readonly context: VisitContext;
   /** Lets visits end and take no more. */
   readonly stop: AbortSignal;
   readonly onBudget: () => void;
-  /** Whether anybody listens to `page`. */
+  /** Whether `page` has a listener. */
   readonly hasPageListener: () => boolean;
-  /** A page that nobody listens for. */
+  /** Counts a page while `page` has no listener. */
   readonly onQuietPage: (url: string) => void;
 }
 
@@ -49,7 +49,7 @@ type Ask = Extract<ToOwner, { kind: "ask" }>;
 type Sitemap = Extract<ToOwner, { kind: "sitemap" }>;
 type End = Extract<ToOwner, { kind: "end" }>;
 
-/** A worker that has said hello. */
+/** A worker that has sent its hello. */
 interface Peer {
   /** Id of its thread. */
   readonly worker: number;
@@ -65,10 +65,10 @@ type PeerAsk = Ask & {
   readonly peer: Peer;
 };
 
-/** A worker that lives and says nothing for so long at the end hangs. */
+/** A live worker that sends nothing for this time at the end counts as hung. */
 const LAST_WORDS_MS = 10_000;
 
-/** Visits on worker threads until the frontier is finished or somebody stops it. */
+/** Visits on worker threads until the frontier is finished or the crawl is stopped. */
 export async function runCrawlThreads(options: CrawlThreadsOptions): Promise<void> {
   const { frontier, settings, context, stop } = options;
   const crawlThreads = new CrawlThreads(options);
@@ -115,7 +115,10 @@ class CrawlThreads {
   readonly #peers: Peer[] = [];
   readonly #held: PeerAsk[] = [];
   readonly #retried: RetriedVisits;
-  /** Pages that were granted and have not ended, and to whom: a page that comes again may be granted before its last end is heard. */
+  /**
+   * Pages that were granted and have not ended, and to whom: a page that comes again may be granted before the message of its last end
+   * arrives.
+   */
   readonly #granted = new Map<string, Peer>();
   #isRefusing = false;
 
@@ -138,13 +141,13 @@ class CrawlThreads {
     this.#hall.onmessage = (event) => this.#onHello((event as { data: Hello }).data);
   }
 
-  /** No more pages: whoever asks gives the lease back. */
+  /** No more pages: a worker that asks for one releases its lease. */
   refuse(): void {
     this.#isRefusing = true;
     for (const ask of this.#held.splice(0)) this.#answer(ask, "later");
   }
 
-  /** Threads have died: what was granted to them others may have. */
+  /** Threads have died: their grants are free for others. */
   threadsDied(living: ReadonlySet<number>): void {
     for (const [url, { worker }] of this.#granted) {
       if (!living.has(worker)) this.#granted.delete(url);
@@ -152,7 +155,7 @@ class CrawlThreads {
     for (const ask of this.#held.splice(0)) if (living.has(ask.peer.worker)) this.#ask(ask);
   }
 
-  /** What the workers told before they ended has arrived; those whose threads are gone tell nothing more. */
+  /** Resolves when the messages of ended workers have arrived; dead threads send nothing more. */
   async lastMessages(living: ReadonlySet<number>): Promise<void> {
     const { clock } = this.#options.settings;
     let giveUp = (): void => {};
@@ -160,14 +163,14 @@ class CrawlThreads {
       giveUp = clock.schedule(clock.now() + LAST_WORDS_MS, resolve);
     });
     const peers = this.#peers.filter(({ worker }) => living.has(worker));
-    const said = peers.map(
+    const lastBatches = peers.map(
       (peer) =>
         new Promise<void>((resolve) => {
           peer.onLast = resolve;
           send(peer, { kind: "last" });
         }),
     );
-    await Promise.race([Promise.all(said), tooLong]);
+    await Promise.race([Promise.all(lastBatches), tooLong]);
     giveUp();
   }
 
@@ -185,10 +188,10 @@ class CrawlThreads {
     send(peer, { kind: "welcome" });
   }
 
-  #onMessage(peer: Peer, { told, part, isLast }: Batch): void {
+  #onMessage(peer: Peer, { messages, part, isLast }: Batch): void {
     const { context } = this.#options;
     if (part !== undefined) addPart(context, part);
-    for (const message of told) this.#take(peer, message);
+    for (const message of messages) this.#take(peer, message);
     if (isLast) peer.onLast?.();
   }
 
@@ -269,7 +272,7 @@ class CrawlThreads {
   }
 }
 
-/** To who asked nothing but to be heard. */
+/** The answer to a message that needs only an acknowledgement. */
 function answerTo(id: number): AskAnswer {
   const nothing = {
     validators: undefined,

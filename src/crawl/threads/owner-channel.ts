@@ -1,7 +1,7 @@
 /**
- * A worker's channel to the owner of its crawl: messages are gathered and crosses at the end of a turn of the event loop.
+ * A worker's channel to the owner of its crawl: messages are gathered and cross together at the end of a turn of the event loop.
  *
- *   tell, ask ─▶ gathered ─▶ setImmediate ─▶ one batch ─▶ owner         answers ─▶ whoever asked
+ *   post, ask ─▶ gathered ─▶ setImmediate ─▶ one batch ─▶ owner         answers ─▶ the promise of each ask
  */
 import { BroadcastChannel, threadId } from "node:worker_threads";
 import {
@@ -17,7 +17,7 @@ import {
 export interface OwnerChannel {
   post(message: ToOwner): void;
   ask(question: Question): Promise<AskAnswer>;
-  /** Whether anybody wants to hear of pages. */
+  /** Whether the owner has a listener to pages. */
   readonly isPageHeard: boolean;
 }
 
@@ -31,7 +31,7 @@ interface ChannelEnds {
 export function openOwnerChannel(crawl: string, { takePart, onLast }: ChannelEnds): OwnerChannel {
   const channel = new BroadcastChannel(channelOf(crawl, threadId));
   const asked = new Map<number, (answer: AskAnswer) => void>();
-  let told: ToOwner[] = [];
+  let messages: ToOwner[] = [];
   let serial = 0;
   let isWelcome = false;
   let isDue = false;
@@ -39,13 +39,13 @@ export function openOwnerChannel(crawl: string, { takePart, onLast }: ChannelEnd
   const send = (isLast = false): void => {
     if (!isWelcome) return;
     const part = takePart();
-    if (told.length === 0 && part === undefined && !isLast) return;
-    const batch: Batch = { told, part, isLast };
-    told = [];
+    if (messages.length === 0 && part === undefined && !isLast) return;
+    const batch: Batch = { messages, part, isLast };
+    messages = [];
     channel.postMessage(batch);
   };
   const post = (message: ToOwner): void => {
-    told.push(message);
+    messages.push(message);
     if (isDue) return;
     isDue = true;
     setImmediate(() => {
@@ -61,7 +61,7 @@ export function openOwnerChannel(crawl: string, { takePart, onLast }: ChannelEnd
     } else if (message.kind === "last") {
       void onLast()
         .catch((cause) =>
-          told.push({ kind: "fault", type: "pipeline", what: `close: ${String(cause)}` }),
+          messages.push({ kind: "fault", type: "pipeline", what: `close: ${String(cause)}` }),
         )
         .finally(() => send(true));
     } else if (message.kind === "answers") {

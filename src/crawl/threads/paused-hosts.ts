@@ -11,7 +11,7 @@
  *
  *   I1  A word is written whole (atomic RMW: compareExchange), and never shortens a pause of the same host.
  *   I2  Hosts with the same word overwrite each other's pauses. The frontier's block still holds for leases that begin.
- *   I3  A pause is kept here for HOLD_MS_MAX at most: by then the frontier knows of it. A clock that goes back ends it.
+ *   I3  A pause is kept here for HOLD_MS_MAX at most: by then it is in the frontier. A clock that goes back ends it.
  *
  * Crash: nothing here survives the process; a pause that matters is in the frontier.
  */

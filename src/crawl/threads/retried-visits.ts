@@ -1,11 +1,12 @@
 /**
- * How visits of worker threads end that are to be tried again: whether there is another attempt is decided by the frontier, and no worker
- * learns of it.
+ * The ends of visits on worker threads that ask for a retry: the frontier decides whether there is another attempt, and does not inform
+ * the worker.
  *
  *   worker ── visit, `retried` ─▶ its lease has ended? ─ yes ─▶ reported, by the state of its record
  *                                     └─ no ─▶ waits ── event retried | failed ─▶ reported, by that
  *
  *   I1  Each visit is reported once; one without an answer from the owner is reported at the end, as it came.
+ *   I2  What becomes of one hand-out is the end of its own visit alone: messages of several workers may come in any order.
  */
 import type { Frontier } from "../../index.ts";
 import type { Visit } from "../report/visit-statistics.ts";
@@ -19,35 +20,38 @@ export interface RetriedVisits {
 
 export function createRetriedVisits(
   frontier: Pick<Frontier, "on" | "record">,
-  tell: (visit: Visit) => void,
+  report: (visit: Visit) => void,
 ): RetriedVisits {
-  const waiting = new Map<string, Visit>();
-  const told = (url: string, outcome?: "failed"): void => {
-    const visit = waiting.get(url);
-    if (visit === undefined) return;
+  const waiting = new Map<string, { visit: Visit; deliveries: number }>();
+  const settle = (url: string, failedAt?: number): void => {
+    const waits = waiting.get(url);
+    if (waits === undefined) return;
     waiting.delete(url);
-    tell(outcome === undefined ? visit : { ...visit, outcome });
+    const { visit, deliveries } = waits;
+    report(deliveries === failedAt ? { ...visit, outcome: "failed" } : visit);
   };
   const leave = [
     frontier.on("retried", (views) => {
-      for (const { url } of views) told(url);
+      for (const { url } of views) settle(url);
     }),
     frontier.on("failed", (views) => {
-      for (const { url } of views) told(url, "failed");
+      for (const { url, deliveries } of views) settle(url, deliveries);
     }),
   ];
   return {
     take(visit, deliveries) {
       const { url } = visit;
-      told(url);
-      waiting.set(url, visit);
       const record = frontier.record(url);
-      if (record?.state === "leased" && record.deliveries === deliveries) return;
-      told(url, record?.state === "failed" ? "failed" : undefined);
+      // A record that was handed out since then was retried, whatever it is now.
+      const isSame = record?.deliveries === deliveries;
+      if (isSame && record.state === "leased") {
+        settle(url);
+        waiting.set(url, { visit, deliveries });
+      } else report(isSame && record.state === "failed" ? { ...visit, outcome: "failed" } : visit);
     },
     close() {
       for (const off of leave) off();
-      for (const url of [...waiting.keys()]) told(url);
+      for (const url of [...waiting.keys()]) settle(url);
     },
   };
 }

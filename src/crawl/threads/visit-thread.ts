@@ -1,7 +1,8 @@
 /**
- * The handler that a worker thread of a crawl runs: a visit, its modules made here, what belongs to all asked of the owner.
+ * The handler that a worker thread of a crawl runs: a visit with modules of this thread, and calls to the owner for what all threads
+ * share.
  *
- * Loaded by the worker pool in each thread; `workerData` says for which crawl.
+ * Loaded by the worker pool in each thread; `workerData` names the crawl.
  */
 import { extname } from "node:path";
 import { threadId, workerData } from "node:worker_threads";
@@ -107,22 +108,22 @@ async function createThread(setup: ThreadSetup): Promise<Thread> {
 
 type Asked = Pick<VisitContext, "gate" | "isPaused" | "validators" | "sitemapTimes" | "cookies">;
 
-/** What a visit asks the owner about its URL, and what the owner is told of it. */
+/** A visit's questions to the owner about its URL, and its reports of it. */
 function asked(channel: OwnerChannel, hasCookies: boolean): Asked {
-  let told: AskAnswer | undefined;
+  let reply: AskAnswer | undefined;
   return {
     isPaused: undefined,
     gate: {
-      statementsFor: () => told?.statements ?? [],
+      statementsFor: () => reply?.statements ?? [],
       async ask(about) {
-        told = await channel.ask({ ...about, kind: "ask" });
-        return told.answer;
+        reply = await channel.ask({ ...about, kind: "ask" });
+        return reply.answer;
       },
     },
     validators: {
-      isWanted: () => told?.validators !== undefined,
-      headersFor: () => told?.validators ?? {},
-      contentFor: () => told?.content,
+      isWanted: () => reply?.validators !== undefined,
+      headersFor: () => reply?.validators ?? {},
+      contentFor: () => reply?.content,
       offer: ({ url, rule, deliveries }, page) =>
         channel.ask({ kind: "offer", url, rule, deliveries, page }),
     },
@@ -134,7 +135,7 @@ function asked(channel: OwnerChannel, hasCookies: boolean): Asked {
     },
     cookies: hasCookies
       ? {
-          headerFor: () => told?.cookie,
+          headerFor: () => reply?.cookie,
           learn: async (url, lines) =>
             (await channel.ask({ kind: "cookies", url, lines })).isKnownAnew,
         }

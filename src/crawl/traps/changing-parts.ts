@@ -1,8 +1,8 @@
 /**
  * ChangingParts: where a site's frame shows other words on each page: a saying of the day, a random list of neighbours.
  *
- *   page   known known [new new new] known known [new … new] known      run: fours in a row that no page had shown
- *                    ▲ before      ▲ after                              known by the fours on both sides of it
+ *   page   known known [new new new] known known [new … new] known      run: shingles in a row that no page had shown
+ *                    ▲ before      ▲ after                              known by the shingles beside it
  *
  *   changing   a short run on most pages since the first with it, on half of them beside a longer one: what a page is about does not stand there
  *
@@ -11,11 +11,11 @@
  */
 import { BoundedMap } from "./bounded-map.ts";
 
-/** Fours in a row that no page had shown, and those that stand before and after them; 0 where the page begins and ends. */
+/** Shingles in a row that no page had shown, and those that stand before and after them; 0 where the page begins and ends. */
 export interface Run {
   readonly before: number;
   readonly after: number;
-  readonly fours: readonly number[];
+  readonly shingles: readonly number[];
 }
 
 interface Place {
@@ -34,7 +34,7 @@ interface HostPlaces {
 
 const HOSTS_MAX = 200;
 const PLACES_MAX = 128;
-/** Of a page's runs so many are looked at. */
+/** So many runs of a page are read. */
 const RUNS_MAX = 32;
 const SHORT_MAX = 16;
 /** So many pages show that a place changes, if it is short on such a share of all, with a longer run on such a share of these. */
@@ -48,11 +48,11 @@ export class ChangingParts {
     const known = this.#hosts.get(host) ?? { pages: 0, places: new BoundedMap(PLACES_MAX) };
     this.#hosts.set(host, known);
     let longest = 0;
-    for (const { fours } of runs) longest = Math.max(longest, fours.length);
+    for (const { shingles } of runs) longest = Math.max(longest, shingles.length);
     let own: Run[] | undefined;
     for (const [at, run] of runs.entries()) {
       if (at >= RUNS_MAX) break;
-      const isBeside = longest > run.fours.length;
+      const isBeside = longest > run.shingles.length;
       if (isChangingAt(known, run, isBeside))
         own = (own ?? [...runs]).filter((each) => each !== run);
     }
@@ -66,7 +66,7 @@ function isChangingAt({ pages, places }: HostPlaces, run: Run, isBeside: boolean
   const name = `${run.before} ${run.after}`;
   const place = places.get(name) ?? { since: pages, short: 0, beside: 0, isChanging: false };
   if (place.short === 0) places.set(name, place);
-  if (run.fours.length > SHORT_MAX) return false;
+  if (run.shingles.length > SHORT_MAX) return false;
   place.short++;
   if (isBeside) place.beside++;
   const isMostly = place.short >= SHORT_SHARE * (pages + 1 - place.since);

@@ -1,14 +1,14 @@
 /**
  * What visits show of the families that their URLs are of.
  *
- *   visit ─▶ each family of its URL ─▶ nothing: + 1, missing: + ½, in the words of a trap: + 3 ─▶ FAMILY_SCORE: a trap
- *                                   └▶ something: − 1, of a wide family − 2
+ *   visit ─▶ each family of its URL ─▶ empty: + 1, no page: + ½, in the words of a trap: + 3 ─▶ FAMILY_SCORE: a trap
+ *                                   └▶ useful: − 1, of a wide family − 2
  *
  *   bare      no words that the site had not shown: such families are visited behind others, the barer the later
  *   repeats   what another page of the family had shown first; of two families with the same pages the one that repeats itself more is the copy
- *   found     new links into the family: while there are more than visits, a page of known words alone gives nothing
+ *   found     new links into the family: while there are more than visits, a page of known words alone is empty
  *
- *   I1  A debit makes no trap: only a visit does.
+ *   I1  What an earlier visit is counted as later makes no trap: only a visit does.
  */
 import { areAlike } from "./shown-texts.ts";
 import {
@@ -17,8 +17,8 @@ import {
   evidenceOf,
   FAMILY_SCORE,
   type Family,
-  judge,
-  type JudgedVisit,
+  countVisit,
+  type VisitWithLinks,
   LINKS_MAX,
   type Tables,
   VARIABLE_SCORE,
@@ -30,13 +30,13 @@ import { shapeOf, type UrlShape } from "./url-shape.ts";
 const KEPT = 8;
 /** A wide family with more kinds of URLs multiplies. */
 const KINDS_MAX = 3;
-/** What a visit that gave something undoes of those that gave nothing. */
+/** So many empty visits does a useful one undo. */
 const [RICH_SCORE, WIDE_RICH_SCORE, TRAP_RICH_SCORE] = [1, 2, 4];
-/** A visit that gave nothing, in the very words of a page of a trap. */
+/** An empty visit, in the very words of a page of a trap. */
 const TRAP_TEXT_SCORE = 3;
 /** A URL without a page, where there may be others with one. */
 const MISSING_SCORE = 0.5;
-/** Of a family with so many visits, the share of those that gave nothing tells whether a link to it is worth something. */
+/** From so many visits on, the share of empty ones decides whether a link into the family counts. */
 const KNOWN_VISITS = 8;
 /** A family is doubtful from so many visits on, if at least this share of them showed nothing. Others go first from less on, in steps. */
 const [DOUBT_VISITS, DOUBT_SHARE, LATER_SHARE, DOUBT_STEPS] = [6, 0.5, 0.12, 8];
@@ -46,11 +46,11 @@ const REPEAT_VISITS = 6;
 const [CHILD_VISITS, CHILD_BARE] = [3, 0.25];
 /** URLs that combine several parts, and lead on to others, are to show so much that is new. */
 const MIXED_SHARE = 0.5;
-/** So many links into a family for each visit multiply; where such a share of them showed nothing, a page is to have so many new fours. */
-const [EXPLOSIVE_LINKS, EXPLOSIVE_BARE, EXPLOSIVE_FOURS] = [3, 0.2, 12];
+/** So many links into a family for each visit multiply; where such a share of them showed nothing, a page is to have so many new shingles. */
+const [EXPLOSIVE_LINKS, EXPLOSIVE_BARE, EXPLOSIVE_SHINGLES] = [3, 0.2, 12];
 
 /** What a visit shows of a family; whether one of its newest pages has the same text. */
-export function learnFamily(tables: Tables, name: string, visit: JudgedVisit): boolean {
+export function learnFamily(tables: Tables, name: string, visit: VisitWithLinks): boolean {
   const { text, fresh } = visit;
   const family = familyOf(tables, name, text.url);
   const inside = fresh.filter((shape) => shape.families.includes(name));
@@ -60,7 +60,7 @@ export function learnFamily(tables: Tables, name: string, visit: JudgedVisit): b
   family.found += inside.length;
   const leadsOn = inside.length > 0;
   const isStale =
-    family.found > family.visits && visit.fours.size >= COMPARED_MIN && visit.newCount <= 1;
+    family.found > family.visits && visit.shingles.size >= COMPARED_MIN && visit.newCount <= 1;
   const leadsOut =
     visit.leadsDown ||
     (inside.length < fresh.length && isOutside(tables, name, fresh)) ||
@@ -81,7 +81,7 @@ export function learnFamily(tables: Tables, name: string, visit: JudgedVisit): b
   }
   if (isEmpty) family.kind = isSame ? "same-text" : text.url.includes("?") ? "filters" : "grows";
   const weight = isEmpty && isOfTrap ? TRAP_TEXT_SCORE : 1;
-  judge(family, !isEmpty, { most: FAMILY_SCORE, undone: undoneOf(name, family), weight });
+  countVisit(family, !isEmpty, { most: FAMILY_SCORE, undone: undoneOf(name, family), weight });
   if (family.isActive) tables.hasTraps = true;
   if (isEmpty && family.isActive && isEmptyText(visit)) tables.trapTexts.set(text.masked, true);
   if (isBare(family, LATER_SHARE)) tables.hasDoubts = true;
@@ -104,7 +104,7 @@ function leadsToOtherKind(
 /** Whether families that multiply show less than they should. */
 function isTooLittle(family: Family, { shape, newCount, newShare }: Visit, leadsOn: boolean) {
   if (leadsOn && shape.isMixed && newShare < MIXED_SHARE) return true;
-  return isExplosive(family) && newCount < EXPLOSIVE_FOURS;
+  return isExplosive(family) && newCount < EXPLOSIVE_SHINGLES;
 }
 
 function isExplosive({ visits, found, branching, bare }: Family): boolean {
@@ -113,7 +113,7 @@ function isExplosive({ visits, found, branching, bare }: Family): boolean {
   return isGrowing && bare >= EXPLOSIVE_BARE * visits;
 }
 
-/** Pages of a wide family are of many kinds: it takes more of those that give nothing. A trap is hardly visited: each visit counts for many. */
+/** Pages of a wide family are of many kinds: it takes more empty ones. A trap is hardly visited: each visit counts for many. */
 function undoneOf(name: string, { isActive }: Family): number {
   if (isActive) return TRAP_RICH_SCORE;
   return name.endsWith("*") ? WIDE_RICH_SCORE : RICH_SCORE;
@@ -133,7 +133,7 @@ function familyOf({ families }: Tables, name: string, url: string): Family {
   return family;
 }
 
-/** Whether a new URL is of no family that is known to be worth nothing. */
+/** Whether a new URL is of no family whose visits are mostly empty. */
 function isOutside(tables: Tables, name: string, fresh: readonly UrlShape[]): boolean {
   return fresh.some(
     (shape) =>
@@ -152,20 +152,20 @@ export function learnMissed(tables: Tables, name: string, { url, fresh, isNothin
   const family = familyOf(tables, name, url);
   family.bare++;
   const weight = isNothing ? MISSING_SCORE : 1;
-  const gives = isOutside(tables, name, fresh);
-  if (!gives && !isNothing) family.kind = "grows";
-  judge(family, gives, { most: FAMILY_SCORE, undone: undoneOf(name, family), weight });
+  const isUseful = isOutside(tables, name, fresh);
+  if (!isUseful && !isNothing) family.kind = "grows";
+  countVisit(family, isUseful, { most: FAMILY_SCORE, undone: undoneOf(name, family), weight });
   if (family.isActive) tables.hasTraps = true;
   if (isBare(family, LATER_SHARE)) tables.hasDoubts = true;
 }
 
-/** Whether there is text enough to tell one page from another, and nothing new in it. */
-function isEmptyText({ fours, isNovel }: Visit): boolean {
-  return !isNovel && fours.size >= COMPARED_MIN;
+/** Whether the text is long enough to be compared, and has nothing new. */
+function isEmptyText({ shingles, isNovel }: Visit): boolean {
+  return !isNovel && shingles.size >= COMPARED_MIN;
 }
 
-/** Whether a page is the one, and another URL with its text the copy. */
-export function isRather(tables: Tables, shape: UrlShape, url: string, other: string): boolean {
+/** Whether, of two URLs with one text, this one is the page and the other one its copy. */
+export function isOriginalOf(tables: Tables, shape: UrlShape, url: string, other: string): boolean {
   const otherShape = shapeOf(other);
   if (otherShape === undefined) return false;
   const [own, others] = [repeatShare(tables, shape), repeatShare(tables, otherShape)];
@@ -199,8 +199,8 @@ export function countRepeat(tables: Tables, shape: UrlShape, original: string): 
   }
 }
 
-/** Counts a visit as one that gave nothing, after all. */
-export function debit(tables: Tables, shape: UrlShape, url: string): void {
+/** Counts an earlier visit as empty, after all. */
+export function countEmpty(tables: Tables, shape: UrlShape, url: string): void {
   const { families } = tables;
   for (const name of shapeOf(url)?.families ?? []) {
     const family = shape.families.includes(name) ? undefined : families.get(name);
@@ -269,7 +269,7 @@ function isBare(family: Family | undefined, share: number): boolean {
   );
 }
 
-/** Whether other visits of its kind gave mostly nothing. */
+/** Whether other visits of its kind were mostly empty. */
 export function isPoor({ families, variables }: Tables, shape: UrlShape): boolean {
   for (const { name } of shape.variables)
     if ((variables.get(name)?.score ?? 0) >= VARIABLE_SCORE / 2) return true;

@@ -2,17 +2,15 @@
  * LastPlaces: puts URLs that are about to be visited behind others of the frontier.
  *
  *   priority  … others │ by doubt, in steps │ set aside
- *                    0 ▼             −10⁶ ▼      −2·10⁶ ▼
+ *                    0 ▼            −10¹⁵ ▼     −2·10¹⁵ ▼
  */
-import type { Clock } from "../../base/clock.ts";
 import type { Frontier } from "../../index.ts";
 import { BoundedMap } from "./bounded-map.ts";
 
-/** Of URLs of which nothing is expected. */
-const LAST_PRIORITY = -1_000_000;
+/** Of URLs of which nothing is expected: far below any that a user may take, such as a time in milliseconds with a minus. */
+const LAST_PRIORITY = -1e15;
 /** Of URLs of families that are traps: behind those. */
 export const ASIDE_PRIORITY = 2 * LAST_PRIORITY;
-const WAIT_MS = 100;
 const URLS_MAX = 50_000;
 
 /** The priority of URLs that others go before; `doubt` from 0 to 1. */
@@ -20,20 +18,16 @@ export function laterPriority(doubt: number): number {
   return Math.round(LAST_PRIORITY * doubt);
 }
 
-/** `release` gives the lease of the URL back. */
+/** `release` returns the lease of the URL. */
 export interface LastPlaces {
   /** Once for each URL; false: it stands there already, and the lease is as it was. */
   postpone(url: string, doubt: number, release: () => unknown): boolean;
   isAside(url: string): boolean;
-  setAside(url: string, release: () => unknown): void;
-  /** Until visits that are under way have shown more. */
-  wait(url: string, release: () => unknown): void;
+  /** false: the lease is of a request that is not found by its URL, as one of an epoch of its own, and is as it was. */
+  setAside(url: string, release: () => unknown): boolean;
 }
 
-export function createLastPlaces(
-  frontier: Pick<Frontier, "record" | "update">,
-  clock: Pick<Clock, "now">,
-): LastPlaces {
+export function createLastPlaces(frontier: Pick<Frontier, "record" | "update">): LastPlaces {
   const postponed = new BoundedMap<string, true>(URLS_MAX);
   const priorityOf = (url: string): number | undefined => frontier.record(url)?.priority;
   const place = (url: string, priority: number, release: () => unknown): void => {
@@ -49,10 +43,10 @@ export function createLastPlaces(
       return true;
     },
     isAside: (url) => (priorityOf(url) ?? 0) <= ASIDE_PRIORITY,
-    setAside: (url, release) => place(url, ASIDE_PRIORITY, release),
-    wait(url, release) {
-      release();
-      frontier.update(url, { notBefore: clock.now() + WAIT_MS });
+    setAside(url, release) {
+      if (frontier.record(url)?.state !== "leased") return false;
+      place(url, ASIDE_PRIORITY, release);
+      return true;
     },
   };
 }

@@ -1,15 +1,19 @@
 /**
  * LastVisits: whether a family that was taken for a trap ends, shown by visits of URLs that were set aside.
  *
- *   left URL ─▶ set aside, behind all others ─▶ its host has nothing else: visited on credit ─┬▶ no copy of a page, no new URL of the trap: + GAIN
- *           └▶ ASIDE_MAX of a trap: gone        no credit, others are being visited: it waits  └▶ a copy, no page, or new URLs of the trap: nothing
+ *   left URL ─▶ set aside, behind all others ─▶ its host has nothing else: visited on credit ─┬▶ useful, no new URL of the trap: + GAIN
+ *           └▶ ASIDE_MAX of a trap: gone        no credit, others are being visited: it waits  └▶ a copy, no page, or such URLs: nothing
  *                                               no credit: it fails
  *
+ *   useful   its page is no copy of another one
  *   credit   TRAP_CREDIT visits for a trap, and KIND_CREDIT for each kind of URL in it, such as lists and the pages they list
  *
  *   A family that ends has hardly any new URL left when its known ones are visited; an endless one has several for each visit, for ever.
  *
- *   I1  Without a page that gives something a trap has at most TRAP_CREDIT such visits.
+ *   one      until a page was useful they are visited one by one: what one page leads to is no new URL for the next one
+ *
+ *   I1  Without a useful page a trap has at most TRAP_CREDIT such visits.
+ *   I2  A URL has at most one visit on credit at a time: where its lease ran out, the next one waits for its end. So what waits always goes on.
  *
  * Crash: what was set aside is pending in the frontier. Credit starts anew.
  */
@@ -32,17 +36,20 @@ interface Credit {
 interface TrapCredit extends Credit {
   /** URLs that were set aside. */
   aside: number;
+  /** Whether a visit on credit was useful. */
+  wasUseful: boolean;
 }
 
 interface LastVisit {
   readonly trap: Evidence;
-  readonly credits: readonly Credit[];
+  readonly credits: readonly [trap: TrapCredit, kind: Credit];
 }
 
 export class LastVisits {
   readonly #traps = new WeakMap<Evidence, TrapCredit>();
   readonly #kinds = new BoundedMap<string, Credit>(KINDS_MAX);
   readonly #visits = new Map<string, LastVisit>();
+  #waiting: Array<() => void> = [];
 
   /** Whether a trap may have one more URL set aside. */
   setAside(trap: Evidence): boolean {
@@ -54,9 +61,12 @@ export class LastVisits {
 
   /** `kind`: the narrowest family of the URL. */
   take(trap: Evidence, kind: string, url: string): LastVerdict {
-    const credits = [this.#creditOf(trap), this.#creditOfKind(kind)];
+    if (this.#visits.has(url)) return "wait";
+    const credits = [this.#creditOf(trap), this.#creditOfKind(kind)] as const;
     const spent = credits.find(({ left }) => left <= 0);
     if (spent !== undefined) return spent.out > 0 ? "wait" : "leave";
+    const [trapCredit] = credits;
+    if (trapCredit.out > 0 && !trapCredit.wasUseful) return "wait";
     for (const credit of credits) {
       credit.left--;
       credit.out++;
@@ -65,25 +75,41 @@ export class LastVisits {
     return "visit";
   }
 
+  /** Resolves when the next visit on credit has ended. */
+  nextEnd(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve);
+    });
+  }
+
   /** The trap for which a URL is being visited on credit. */
   trapOf(url: string): Evidence | undefined {
     return this.#visits.get(url)?.trap;
   }
 
-  /** The visit of a URL has ended: its page gave something, or nothing, or there was no visit after all. Not on credit: nothing changes. */
-  ended(url: string, gave: "something" | "nothing" | "no visit"): void {
+  /** The visit of a URL has ended, or there was none after all. Not on credit: nothing changes. */
+  ended(url: string, visited: "useful" | "empty" | "no visit"): void {
     const visit = this.#visits.get(url);
     if (visit === undefined) return;
     this.#visits.delete(url);
+    if (visited === "useful") visit.credits[0].wasUseful = true;
     for (const credit of visit.credits) {
       credit.out--;
-      const gain = gave === "something" ? GAIN : gave === "no visit" ? 1 : 0;
+      const gain = visited === "useful" ? GAIN : visited === "no visit" ? 1 : 0;
       credit.left = Math.min(credit.left + gain, CREDIT_MAX);
     }
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const goOn of waiting) goOn();
   }
 
   #creditOf(trap: Evidence): TrapCredit {
-    const credit = this.#traps.get(trap) ?? { left: TRAP_CREDIT, out: 0, aside: 0 };
+    const credit = this.#traps.get(trap) ?? {
+      left: TRAP_CREDIT,
+      out: 0,
+      aside: 0,
+      wasUseful: false,
+    };
     this.#traps.set(trap, credit);
     return credit;
   }

@@ -1,18 +1,18 @@
 /**
- * ShownTexts: which fours of words a site has shown so far.
+ * ShownTexts: which shingles, four words in a row (text-digest.ts), a site has shown so far.
  *
- *   slot = four, mixed with its host ─▶ SLOTS words of 32 bits, each the newest four that fell on it
+ *   slot = shingle, mixed with its host ─▶ SLOTS words of 32 bits, each the newest shingle that fell on it
  *                                       beside each the page that showed it first, and on how many it was
  *
  *   copy   a page with most of what another one was the first to show, and not much besides but what is on many pages
  *
- *   I1  Of fixed size. A four that another one took the place of counts as new: an error in favour of the page.
+ *   I1  Of fixed size. A shingle that another one took the place of counts as new: an error in favour of the page.
  */
 import { distance, type Similarity } from "../page/text-digest.ts";
 import { ChangingParts, type Run } from "./changing-parts.ts";
 
 export interface Novelty {
-  /** Fours that no page of the host had shown. */
+  /** Shingles that no page of the host had shown. */
   readonly count: number;
   /** Their share of what is not on many pages. */
   readonly share: number;
@@ -34,7 +34,7 @@ const FNV_START = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
 /** What is on so many pages is of the frame. */
 const FRAME_PAGES = 8;
-/** Fewest fours that a page must have shown first before others count as its copies. The two shares are of its fours and of the copy's. */
+/** Fewest shingles that a page must have shown first before others count as its copies. The two shares are of its shingles and of the copy's. */
 const OWN_MIN = 6;
 const COPY_SHARE = 0.75;
 const OF_COPY_SHARE = 0.75;
@@ -44,7 +44,7 @@ const PART_SHARE = 0.75;
 interface Owner {
   readonly id: number;
   readonly url: string;
-  /** Fours that are not of the frame. */
+  /** Shingles that are not of the frame. */
   count: number;
 }
 
@@ -57,7 +57,7 @@ export class ShownTexts {
   #lastId = 0;
 
   /** What of these was new, and is known from now on. */
-  take(host: string, fours: ReadonlySet<number>, url = ""): Novelty {
+  take(host: string, shingles: ReadonlySet<number>, url = ""): Novelty {
     const salt = hashOf(host);
     const found = new Map<number, number>();
     const id = ++this.#lastId;
@@ -65,21 +65,21 @@ export class ShownTexts {
     let [inFrame, twice, before] = [0, 0, 0];
     let [runOf, run] = [0, 0];
     let fresh: number[] = [];
-    for (const four of fours) {
-      const mark = Math.imul(four ^ salt, FNV_PRIME) | 1;
+    for (const shingle of shingles) {
+      const mark = Math.imul(shingle ^ salt, FNV_PRIME) | 1;
       const slot = (mark >>> 1) & (SLOTS - 1);
       if (this.#slots[slot] !== mark) {
         this.#slots[slot] = mark;
         this.#ownerIds[slot] = id;
         this.#pages[slot] = 1;
-        fresh.push(four);
+        fresh.push(shingle);
         continue;
       }
       if (fresh.length > 0) {
-        runs.push({ before, after: four, fours: fresh });
+        runs.push({ before, after: shingle, shingles: fresh });
         fresh = [];
       }
-      before = four;
+      before = shingle;
       const owner = this.#ownerIds[slot] as number;
       if (this.#pages[slot] === 1) twice++;
       if (this.#isOfFrame(slot, owner)) {
@@ -92,13 +92,13 @@ export class ShownTexts {
       }
       run++;
     }
-    if (fresh.length > 0) runs.push({ before, after: 0, fours: fresh });
+    if (fresh.length > 0) runs.push({ before, after: 0, shingles: fresh });
     if (run > 0) found.set(runOf, (found.get(runOf) ?? 0) + run);
     const own = url === "" ? runs : this.#changing.ownOf(host, runs);
-    const all = runs.reduce((sum, { fours }) => sum + fours.length, 0);
-    const count = own.reduce((sum, { fours }) => sum + fours.length, 0);
+    const all = runs.reduce((sum, { shingles }) => sum + shingles.length, 0);
+    const count = own.reduce((sum, { shingles }) => sum + shingles.length, 0);
     if (count >= OWN_MIN) this.#owners[id & (OWNERS - 1)] = { id, url, count };
-    const size = fours.size - inFrame - (all - count);
+    const size = shingles.size - inFrame - (all - count);
     const share = size === 0 ? 0 : count / size;
     const first = this.#firstOf(found, size);
     const isPart =
@@ -106,7 +106,7 @@ export class ShownTexts {
     return { count, share, marks: marksOf(own), ...first, isPart };
   }
 
-  /** Counts a page with this four. */
+  /** Counts a page with this shingle. */
   #isOfFrame(slot: number, ownerId: number): boolean {
     const pages = this.#pages[slot] as number;
     if (pages >= FRAME_PAGES) return true;
@@ -135,10 +135,10 @@ export class ShownTexts {
 /** The smallest of them, in order. */
 function marksOf(runs: readonly Run[]): number[] {
   const marks: number[] = [];
-  for (const { fours } of runs)
-    for (const four of fours) {
-      if (marks.length === MARKS_MAX && four >= (marks.at(-1) as number)) continue;
-      marks.push(four);
+  for (const { shingles } of runs)
+    for (const shingle of shingles) {
+      if (marks.length === MARKS_MAX && shingle >= (marks.at(-1) as number)) continue;
+      marks.push(shingle);
       marks.sort((a, b) => a - b).splice(MARKS_MAX);
     }
   return marks;

@@ -7,17 +7,17 @@ import type { Similarity } from "../page/text-digest.ts";
 import type { BoundedMap } from "./bounded-map.ts";
 import type { ShownTexts } from "./shown-texts.ts";
 import type { TrapReport } from "./trap-types.ts";
-import type { NameSet, UrlShape } from "./url-shape.ts";
+import type { HostParts, UrlShape } from "./url-shape.ts";
 
-/** Visits that gave nothing. */
+/** Empty visits that make a family a trap. */
 export const FAMILY_SCORE = 10;
 /** A variable is believed sooner: the very same words. One page that differs undoes all. */
 export const VARIABLE_SCORE = 8;
 /** Unrelated texts differ in 32 ± 4 of 64 bits; in so many where they share some three quarters, or a half. */
 export const [ALIKE_BITS, HALF_ALIKE_BITS] = [14, 22];
-/** Fours of a text that is compared without the words of its URL. */
+/** Shingles of a text that is compared without the words of its URL. */
 export const COMPARED_MIN = 12;
-/** Links that are looked at: of more a sample of this page is enough. */
+/** So many links of a page are read. */
 export const LINKS_MAX = 500;
 const PROBE_FIRST = 200;
 
@@ -29,7 +29,7 @@ export interface Evidence {
   empty: number;
   score: number;
   left: number;
-  /** So many left links, and the next one is visited: a trap that stays one is looked at ever more rarely. */
+  /** So many left links, and the next one is visited: ever more rarely while it stays a trap. */
   probeAt: number;
   isActive: boolean;
   wasActive: boolean;
@@ -58,7 +58,7 @@ export interface PageText {
   /** Without the words of its URL. */
   readonly masked: string;
   readonly similarity: Similarity | undefined;
-  /** Fours that the site showed here first. */
+  /** Shingles that the site showed here first. */
   readonly marks: readonly number[];
 }
 
@@ -66,16 +66,18 @@ export interface PageText {
 export interface Tables {
   readonly families: BoundedMap<string, Family>;
   readonly variables: BoundedMap<string, Evidence>;
-  /** The page without a variable. */
+  /** By a URL without a variable, its page; by the variable's name and that URL, the newest page with the variable and another text. */
   readonly groups: BoundedMap<string, PageText>;
   readonly shown: ShownTexts;
-  /** By host, names that came together. */
-  readonly setsOf: BoundedMap<string, readonly NameSet[]>;
+  readonly hosts: BoundedMap<string, HostParts>;
+  /** By registrable domain, its first host. */
+  readonly mains: BoundedMap<string, string>;
   readonly shapeOf: (url: string) => UrlShape | undefined;
   /** Masked texts of pages of traps. */
   readonly trapTexts: BoundedMap<string, true>;
   readonly isKnown: (url: string) => boolean;
-  /** Whether there was a trap at all: before the first one no link is looked at. */
+  readonly domainOf: (host: string) => string;
+  /** Whether there was a trap at all: before the first one no link is checked. */
   hasTraps: boolean;
   /** The same of what is doubtful. */
   hasDoubts: boolean;
@@ -85,7 +87,7 @@ export interface Tables {
 export interface Visit {
   readonly shape: UrlShape;
   readonly text: PageText;
-  readonly fours: ReadonlySet<number>;
+  readonly shingles: ReadonlySet<number>;
   /** Whether it showed words that the site had not shown. */
   readonly isNovel: boolean;
   /** Whether the same URL was visited before. */
@@ -96,7 +98,7 @@ export interface Visit {
   readonly copyOf: string | undefined;
 }
 
-export interface JudgedVisit extends Visit {
+export interface VisitWithLinks extends Visit {
   readonly fresh: readonly UrlShape[];
   /** Whether it is a folder of pages of kinds that show something. */
   readonly leadsDown: boolean;
@@ -112,24 +114,24 @@ export function evidenceOf(shape: string, kind: TrapReport["kind"], example: str
 interface Weights {
   /** The score of a trap. */
   readonly most: number;
-  /** What a visit that gave something undoes. */
+  /** What a useful visit undoes. */
   readonly undone: number;
   readonly weight?: number;
 }
 
-export function judge(
+export function countVisit(
   evidence: Evidence,
-  gaveSomething: boolean,
+  isUseful: boolean,
   { most, undone, weight = 1 }: Weights,
 ): void {
   evidence.visits++;
-  if (!gaveSomething) evidence.empty++;
-  evidence.score = gaveSomething
+  if (!isUseful) evidence.empty++;
+  evidence.score = isUseful
     ? Math.max(evidence.score - undone, 0)
     : Math.min(evidence.score + weight, most);
   if (evidence.score >= most) evidence.isActive = evidence.wasActive = true;
   else if (evidence.score < most / 2) evidence.isActive = false;
-  if (gaveSomething) evidence.probeAt = evidence.left + PROBE_FIRST;
+  if (isUseful) evidence.probeAt = evidence.left + PROBE_FIRST;
 }
 
 export function reportOf(evidence: Evidence): TrapReport {

@@ -11,19 +11,21 @@ export interface TrapReport {
   readonly example: string;
   /** Visits of it. */
   readonly visits: number;
-  /** Those that gave nothing. */
+  /** Those that showed nothing new. */
   readonly empty: number;
   /** Links and pending URLs that were left, for good or until all others were visited. */
   readonly left: number;
-  /** Whether it is left now; false: visits gave something again. */
+  /** Whether it is left now; false: its visits showed something new again. */
   readonly active: boolean;
 }
 
 export interface TrapWatch {
   /** What becomes of a link; `hasPlain`: another URL would be visited in its place. */
   linkOf(url: string, hasPlain?: boolean): "follow" | "aside" | "leave";
-  /** What becomes of a URL that is about to be visited. */
+  /** What becomes of a URL that is about to be visited; "wait": the next end of a last visit decides. */
   leaseOf(lease: WatchedLease): "visit" | "aside" | "wait" | "leave";
+  /** Resolves when the next of those visits has ended for which URLs wait. */
+  nextEnd(): Promise<void>;
   /** The URL without a part that means nothing, where that one is to be visited in its place. */
   plainOf(url: string): string | undefined;
   /** From 0 to 1, how much of the visits like that of a URL showed nothing so far: others go first. */

@@ -1,17 +1,19 @@
 /**
  * TrapWatch: recognises endless families of URLs by what visits of them showed, and leaves their links.
  *
- *   visit ─▶ text, new links ─▶ family: a visit that gave nothing, or something ─▶ 10 more of those than these undo: a trap (family-evidence.ts)
+ *   visit ─▶ text, new links ─▶ family: an empty visit, or a useful one ─▶ 10 more of those than these undo: a trap (family-evidence.ts)
  *                            └▶ variable: the same text without it, or another ─▶ 8 times the same, hardly another: it means nothing
  *
- *   gave nothing   no words in a row that the site had not shown (shown-texts.ts), no new URL outside of its family but of families that give
- *                  nothing, and one of
+ *   empty          no words in a row that the site had not shown (shown-texts.ts), no new URL but of its family and of those whose visits are
+ *                  mostly empty, and one of
  *                    the text of a page of the family, without the words of its URL
  *                    new links into the family, and a text much like one of it; of URLs that combine several parts, any text
  *                    known words alone, while more links into the family were found than visited
- *                  A folder that leads to pages below it that show something gives something. A page under a variable that means nothing is not
+ *                  A folder that leads to pages below it that show something is useful. A page under a variable that means nothing is not
  *                  held against families that the page without it is of.
  *   same text      word for word, or three quarters of the words that the other page was the first to show, and none that is new
+ *                  A page under a name of a query counts as the same as the one without it where it shows nothing new and has two new links or
+ *                  more, all with that name: a filter
  *
  *   link, or pending URL ─ variable that means nothing, page known without it ─▶ left ┐
  *                        ├ the same, page not known without it ─▶ that one instead ───┤
@@ -19,7 +21,7 @@
  *
  *   left ─▶ set aside behind all others; then visited as long as these visits show that its family ends (last-visits.ts)
  *
- *   I1  Reversible: what these show counts as any visit, and those that give something end a trap. A family or variable that gives something again
+ *   I1  Reversible: these count as any visit, and useful ones end a trap. A family or variable that is useful again
  *       is followed again.
  *   I2  Bounded, whatever sites do: FAMILY_MAX families with at most KEPT texts each, GROUP_MAX pages without a variable, the table of shown texts.
  *   I3  Seeds, and URLs of the rules that are named, are never left.
@@ -29,12 +31,12 @@
 import { BoundedMap } from "./bounded-map.ts";
 import {
   countRepeat,
-  debit,
+  countEmpty,
   doubtOf,
   hasChildren,
   isDoubtful,
   isPoor,
-  isRather,
+  isOriginalOf,
   learnFamily,
   learnMissed,
 } from "./family-evidence.ts";
@@ -47,16 +49,18 @@ import {
   type Evidence,
   evidenceOf,
   HALF_ALIKE_BITS,
-  judge,
+  countVisit,
   LINKS_MAX,
   type PageText,
   reportOf,
   type Tables,
   VARIABLE_SCORE,
   type Visit,
+  type VisitWithLinks,
 } from "./trap-evidence.ts";
 import type { TrapWatch, VisitedText } from "./trap-types.ts";
 import {
+  type HostParts,
   type NameSet,
   shapeOf,
   shapesOf,
@@ -79,10 +83,12 @@ const TRAP_TEXTS_MAX = 1_000;
 /** So many pages were the same without a variable: those that were not seen without it are taken to be. */
 const PLAIN_MIN = 6;
 const PARTS_MAX = 4;
-/** A page shows something where so many of its fours are new, and such a share of them; in a long frame it takes more. */
+/** From so many new links under a name on, a page that shows nothing new multiplies. */
+const BRANCHES_MIN = 2;
+/** A page shows something where so many of its shingles are new, and such a share of them; in a long frame it takes more. */
 const [NOVEL_MIN, NOVEL_MANY] = [5, 10];
 const NOVEL_SHARE = 0.1;
-/** So many first shown fours tell a page, and such a share of them is found on it again. */
+/** So many first shown shingles identify a page, and such a share of them is found on it again. */
 const MARKS_MIN = 4;
 const MARKS_SHARE = 0.75;
 
@@ -92,23 +98,16 @@ export interface TrapWatchOptions {
   readonly exceptRules?: readonly string[] | undefined;
   readonly ruleOf?: (url: string) => string | undefined;
   readonly isKnown?: (url: string) => boolean;
+  /** Whether it never had a URL: one that failed is not known, and not new. */
+  readonly isNew?: (url: string) => boolean;
+  /** The registrable domain of a host. Hosts of one may be mirrors of each other. */
+  readonly domainOf?: (host: string) => string;
 }
 
 export function createTrapWatch(options: TrapWatchOptions = {}): TrapWatch {
   const { exceptRules = [], ruleOf = () => undefined, isKnown = () => false } = options;
-  const setsOf = new BoundedMap<string, readonly NameSet[]>(HOSTS_MAX);
-  const tables: Tables = {
-    setsOf,
-    shapeOf: shapesOf((host) => setsOf.get(host) ?? NO_SETS),
-    families: new BoundedMap(FAMILY_MAX),
-    variables: new BoundedMap(VARIABLE_MAX),
-    groups: new BoundedMap(GROUP_MAX),
-    shown: new ShownTexts(),
-    trapTexts: new BoundedMap(TRAP_TEXTS_MAX),
-    isKnown,
-    hasTraps: false,
-    hasDoubts: false,
-  };
+  const { isNew = (url) => !isKnown(url), domainOf = (host) => host } = options;
+  const tables = createTables({ isKnown, domainOf });
   const probes = new Probes();
   const last = new LastVisits();
   const except = new Set(exceptRules);
@@ -118,7 +117,7 @@ export function createTrapWatch(options: TrapWatchOptions = {}): TrapWatch {
     linkOf(url, hasPlain = false) {
       const trap = leftFor(tables, url, false);
       if (trap === undefined || isExcepted(url)) return "follow";
-      if (isKnown(url)) return "leave";
+      if (!isNew(url)) return "leave";
       if (probes.isProbe(trap, url)) return "follow";
       return !hasPlain && last.setAside(trap) ? "aside" : "leave";
     },
@@ -151,9 +150,10 @@ export function createTrapWatch(options: TrapWatchOptions = {}): TrapWatch {
       const trap = last.trapOf(page.url);
       const leadsOn = trap !== undefined && leadsInto(tables, trap, page);
       const isCopy = learn(tables, page);
-      last.ended(page.url, leadsOn || isCopy ? "nothing" : "something");
+      last.ended(page.url, leadsOn || isCopy ? "empty" : "useful");
     },
-    ended: (url, isVisited) => last.ended(url, isVisited ? "nothing" : "no visit"),
+    nextEnd: () => last.nextEnd(),
+    ended: (url, isVisited) => last.ended(url, isVisited ? "empty" : "no visit"),
     report() {
       const { variables, families } = tables;
       const all = [...variables.values(), ...families.values()].filter((each) => each.wasActive);
@@ -174,17 +174,18 @@ function learn(tables: Tables, page: VisitedText): boolean {
   const shape = tables.shapeOf(page.url);
   if (shape === undefined) return true;
   const { url, digest } = page;
-  const novelty = tables.shown.take(shape.host, digest.fours(), url);
-  const numbers = tables.shown.take(`${shape.host} numbers`, digest.numbers()).count;
+  const { main } = hostParts(tables, shape.host);
+  const novelty = tables.shown.take(main, digest.shingles(), url);
+  const numbers = tables.shown.take(`${main} numbers`, digest.numbers()).count;
   const { marks, copyOf } = novelty;
   addSet(tables, shape);
   const similarity = digest.similarity();
   const text = { url, content: digest.content(), masked: digest.masked(), similarity, marks };
   const isAgain = tables.groups.get(shape.self)?.url === url;
-  const fours = digest.fours();
+  const shingles = digest.shingles();
   const isNew =
-    isNovel(novelty, fours.size) ||
-    isNovel({ count: numbers, share: 1 }, fours.size) ||
+    isNovel(novelty, shingles.size) ||
+    isNovel({ count: numbers, share: 1 }, shingles.size) ||
     novelty.isPart ||
     isOwn(tables, shape, novelty);
   const original = copyOf === undefined || copyOf === url ? undefined : copyOf;
@@ -192,7 +193,7 @@ function learn(tables: Tables, page: VisitedText): boolean {
     shape,
     text,
     isAgain,
-    fours,
+    shingles,
     isNovel: isNew,
     copyOf: original,
     newCount: novelty.count,
@@ -201,12 +202,13 @@ function learn(tables: Tables, page: VisitedText): boolean {
   const fresh = freshLinks(tables, page);
   const plainFamilies = new Set<string>();
   for (const variable of shape.variables)
-    for (const name of learnVariable(tables, variable, visit)) plainFamilies.add(name);
+    for (const name of learnVariable(tables, variable, { ...visit, fresh }))
+      plainFamilies.add(name);
   remember(tables.groups, shape.self, visit);
-  const isFirst = !isNew && original !== undefined && isRather(tables, shape, url, original);
+  const isFirst = !isNew && original !== undefined && isOriginalOf(tables, shape, url, original);
   if (original !== undefined) countRepeat(tables, shape, original);
   // The page was visited by a longer URL before: that visit was the one too many.
-  if (isFirst) debit(tables, shape, original);
+  if (isFirst) countEmpty(tables, shape, original);
   const leadsDown = !isNew && hasChildren(tables, page);
   const judged = { ...visit, fresh, leadsDown, isOriginal: isFirst };
   let isCopy = original !== undefined;
@@ -260,7 +262,7 @@ function trapOf(
   for (const variable of shape.variables) {
     const evidence = tables.variables.get(variable.name);
     if (evidence?.isActive !== true) continue;
-    const page = variable.isGuess === true ? undefined : tables.groups.get(variable.rest);
+    const page = variable.isGuess === true ? undefined : pageWithout(tables.groups, variable);
     if (page !== undefined && page.url !== url) return evidence;
     const without = isRedirected ? undefined : urlWithout(url, variable);
     if (without !== undefined && without !== url && tables.isKnown(without)) return evidence;
@@ -273,12 +275,41 @@ function isNovel({ count, share }: Pick<Novelty, "count" | "share">, size: numbe
   return count >= NOVEL_MIN && share >= NOVEL_SHARE && isMany;
 }
 
-/** Keeps the names of a query, to be looked for in longer ones. */
-function addSet({ setsOf }: Tables, { host, names }: UrlShape): void {
+function createTables(options: Pick<Tables, "isKnown" | "domainOf">): Tables {
+  const tables: Tables = {
+    ...options,
+    hosts: new BoundedMap(HOSTS_MAX),
+    mains: new BoundedMap(HOSTS_MAX),
+    shapeOf: shapesOf((host) => hostParts(tables, host)),
+    families: new BoundedMap(FAMILY_MAX),
+    variables: new BoundedMap(VARIABLE_MAX),
+    groups: new BoundedMap(GROUP_MAX),
+    shown: new ShownTexts(),
+    trapTexts: new BoundedMap(TRAP_TEXTS_MAX),
+    hasTraps: false,
+    hasDoubts: false,
+  };
+  return tables;
+}
+
+/** The first host of a domain is the one that others could be mirrors of. */
+function hostParts({ hosts, mains, domainOf }: Tables, host: string): HostParts {
+  const known = hosts.get(host);
+  if (known !== undefined) return known;
+  const domain = domainOf(host);
+  const parts = { sets: NO_SETS, main: mains.get(domain) ?? host };
+  mains.set(domain, parts.main);
+  hosts.set(host, parts);
+  return parts;
+}
+
+/** Keeps the names of a query, to be found in longer ones. */
+function addSet(tables: Tables, { host, names }: UrlShape): void {
   if (names.length < 2) return;
-  const known = setsOf.get(host) ?? NO_SETS;
-  const isKnown = known.some((set) => set.join("&") === names.join("&"));
-  if (!isKnown && known.length < SETS_MAX) setsOf.set(host, [...known, names]);
+  const parts = hostParts(tables, host);
+  const isKnown = parts.sets.some((set) => set.join("&") === names.join("&"));
+  if (isKnown || parts.sets.length >= SETS_MAX) return;
+  tables.hosts.set(host, { ...parts, sets: [...parts.sets, names] });
 }
 
 /** A URL without one more part that means nothing. */
@@ -308,26 +339,51 @@ function freshLinks(tables: Tables, { links, isNew }: VisitedText): UrlShape[] {
 }
 
 /** Families of the page without the variable, where that is the same one: they are not to blame. */
-function learnVariable(tables: Tables, given: Variable, visit: Visit): readonly string[] {
+function learnVariable(
+  tables: Tables,
+  given: Variable,
+  visit: Visit & Pick<VisitWithLinks, "fresh">,
+): readonly string[] {
   const { groups, variables } = tables;
-  const { name, rest } = given;
-  const before = groups.get(rest);
+  const { name, rest, isGuess = false } = given;
+  const newestKey = `${name} ${rest}`;
+  const before = pageWithout(groups, given);
   if (before === undefined || before.url === visit.text.url) {
-    if (given.isGuess !== true) remember(groups, rest, visit);
+    if (!isGuess) remember(groups, Array.isArray(given.part) ? newestKey : rest, visit);
     return NONE;
   }
-  if (given.isGuess === true && before.url !== urlWithout(visit.text.url, given)) return NONE;
+  const plain = urlWithout(visit.text.url, given);
+  if (isGuess && before.url !== plain) return NONE;
   const variable = variables.get(name) ?? evidenceOf(name, "same-text", visit.text.url);
   variables.set(name, variable);
-  const isSame = isSameText(before, visit);
+  const newest = groups.get(newestKey);
+  const isPlain = before.url === plain;
+  const isAsBefore = isSameText(before, visit);
+  const isCopy = isPlain && isAsBefore === true;
+  const isEmpty = isPlain && isFilter(given, visit);
+  const isSame =
+    isEmpty || isAsBefore || (newest === undefined ? isAsBefore : isSameText(newest, visit));
   if (isSame === undefined) return NONE;
-  if (!isSame) groups.set(rest, visit.text);
-  const isPlain = isSame && before.url === urlWithout(visit.text.url, given);
-  if (isPlain) variable.plain++;
-  judge(variable, !isSame, { most: VARIABLE_SCORE, undone: VARIABLE_SCORE });
+  if (!isSame) groups.set(newestKey, visit.text);
+  if (isCopy || isEmpty) variable.plain++;
+  countVisit(variable, !isSame, { most: VARIABLE_SCORE, undone: VARIABLE_SCORE });
   if (variable.isActive) tables.hasTraps = true;
   if (variable.score >= VARIABLE_SCORE / 2) tables.hasDoubts = true;
-  return isPlain ? (tables.shapeOf(before.url)?.families ?? NONE) : NONE;
+  return isCopy ? (tables.shapeOf(before.url)?.families ?? NONE) : NONE;
+}
+
+/** Whether a page under a name of a query shows nothing new, and leads to no new URL without that name. */
+function isFilter(
+  { part }: Variable,
+  { isNovel, fresh }: Pick<VisitWithLinks, "isNovel" | "fresh">,
+): boolean {
+  if (typeof part !== "string" || isNovel || fresh.length < BRANCHES_MIN) return false;
+  return fresh.every(({ names }) => names.includes(part));
+}
+
+/** The page without a variable, or else the first one with it. */
+function pageWithout(groups: Tables["groups"], { name, rest }: Variable): PageText | undefined {
+  return groups.get(rest) ?? groups.get(`${name} ${rest}`);
 }
 
 /** Another visit of the same text shows nothing first: what the one before had shown is kept. */
@@ -337,15 +393,15 @@ function remember(groups: Tables["groups"], key: string, visit: Visit): void {
 }
 
 /** Whether a page is one that was seen: word for word, or by what only that one had shown. undefined: neither shows anything of its own. */
-function isSameText(before: PageText, { text, fours, isNovel }: Visit): boolean | undefined {
+function isSameText(before: PageText, { text, shingles, isNovel }: Visit): boolean | undefined {
   if (before.content === text.content) return true;
   if (isNovel) return false;
-  if (fours.size < COMPARED_MIN) return undefined;
+  if (shingles.size < COMPARED_MIN) return undefined;
   if (before.masked === text.masked) return true;
   if (before.marks.length < MARKS_MIN) return undefined;
   if (!areAlike(before.similarity, text.similarity, HALF_ALIKE_BITS)) return false;
   const isAlike = areAlike(before.similarity, text.similarity, ALIKE_BITS);
-  const found = before.marks.filter((four) => fours.has(four)).length;
+  const found = before.marks.filter((mark) => shingles.has(mark)).length;
   const isSame = found >= MARKS_SHARE * before.marks.length;
   return isSame || !isAlike ? isSame : undefined;
 }

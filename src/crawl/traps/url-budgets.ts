@@ -6,7 +6,7 @@
  *
  *   I1  Bounded, whatever sites do: counts are kept in a count-min sketch (Cormode and Muthukrishnan, 2005) of ROWS × COLUMNS. None is ever too low; one
  *       may be too high by the mean of a column, and the least of the rows counts.
- *   I2  Only links that the frontier does not know are counted, so that a page that is linked to often counts once.
+ *   I2  Only links that are new to the frontier are counted, so that a page that is linked to often counts once.
  *
  * Crash: with a directory the counts of the last second are missing, and so many URLs more may come in.
  */

@@ -13,7 +13,8 @@
  *               /shop/**                     the same first folder, where there are more; /shop/*‥* where a folder occurs twice
  *               /shop/red-*              the same folder and the same first word of a name of several
  *   variables   42, 7, ;v, color, size: each a part that could mean nothing, and the URL without it; color and size together; /shop/ and
- *               /red-#/: a folder that could be a mirror of what is there without it, by its name and by its place; capitals, double slashes
+ *               /red-#/: a folder that could be a mirror of what is there without it, by its name and by its place; capitals, double slashes; a.example:
+ *               a host that could be a mirror of the first one of its domain
  *
  *   I1  Total, and linear in the URL. At most VARIABLES_MAX variables.
  */
@@ -23,8 +24,13 @@ export interface Variable {
   readonly name: string;
   /** The URL, whatever the value of this part. */
   readonly rest: string;
-  /** What there is a URL without as well: an entry of the query, several of them, or the folder at a place; or the path spelled otherwise. */
-  readonly part?: string | number | readonly string[] | { readonly path: string };
+  /** What there is a URL without as well: an entry of the query, several of them, or the folder at a place; or what its path or host is replaced by. */
+  readonly part?:
+    | string
+    | number
+    | readonly string[]
+    | { readonly path: string }
+    | { readonly host: string };
   /** Whether only a URL that is known may take its place. */
   readonly isGuess?: boolean;
 }
@@ -57,10 +63,18 @@ const NUMBERS = /[\p{L}\p{N}]*\p{N}[\p{L}\p{N}]*/gu;
 /** Names of a query that came together. */
 export type NameSet = readonly string[];
 
-/** undefined: no URL of the web, or one that is too long to be looked at. `sets`: those that could mean nothing together. */
+/** What is known of a host that decides which parts of its URLs could mean nothing. */
+export interface HostParts {
+  /** Names of queries that could mean nothing together. */
+  readonly sets: readonly NameSet[];
+  /** The host that it could be a mirror of. */
+  readonly main: string;
+}
+
+/** undefined: no URL of the web, or one that is too long. */
 export function shapeOf(
   url: string,
-  sets: (host: string) => readonly NameSet[] = () => NO_SETS,
+  partsOf: (host: string) => HostParts | undefined = () => undefined,
 ): UrlShape | undefined {
   if (url.length > URL_LETTERS_MAX || !URL.canParse(url)) return undefined;
   const { host, pathname, searchParams } = new URL(url);
@@ -85,19 +99,20 @@ export function shapeOf(
     families.push(`${host}/${plain[0]}/${isRepeated ? "*‥*" : "**"}`);
   }
   const sorted = entries.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
-  const parts: Parts = { host, segments, plain, sorted, sets: setsIn(names, sets(host)) };
+  const { sets = NO_SETS, main = host } = partsOf(host) ?? {};
+  const parts: Parts = { host, main, segments, plain, sorted, sets: setsIn(names, sets) };
   const isMixed = entries.length > 1 || MIXED.test(url);
   const self = urlOf(parts, segments);
   return { host, families, names, isMixed, self, variables: variablesOf(parts) };
 }
 
-/** A link is looked at several times in a row. */
+/** The shape of a link is needed several times in a row. */
 export function shapesOf(
-  sets: (host: string) => readonly NameSet[],
+  partsOf: (host: string) => HostParts | undefined,
 ): (url: string) => UrlShape | undefined {
   let [last, shape]: [string | undefined, UrlShape | undefined] = [undefined, undefined];
   return (url) => {
-    if (url !== last) [last, shape] = [url, shapeOf(url, sets)];
+    if (url !== last) [last, shape] = [url, shapeOf(url, partsOf)];
     return shape;
   };
 }
@@ -127,6 +142,7 @@ export function urlWithout(url: string, { part }: Variable): string | undefined 
     at.pathname = segments.join("/");
   } else if (typeof part === "string") remove(at, part);
   else if ("path" in part) at.pathname = part.path;
+  else if ("host" in part) at.host = part.host;
   else for (const name of part) remove(at, name);
   return at.href;
 }
@@ -151,6 +167,7 @@ type Entry = [name: string, value: string];
 
 interface Parts {
   readonly host: string;
+  readonly main: string;
   readonly segments: readonly string[];
   readonly plain: readonly string[];
   readonly sorted: readonly Entry[];
@@ -171,7 +188,7 @@ function nameOf(parameter: string): string {
 }
 
 function urlOf(
-  { host, sorted }: Parts,
+  { host, sorted }: Pick<Parts, "host" | "sorted">,
   segments: readonly string[],
   without: NameSet = [],
 ): string {
@@ -181,8 +198,12 @@ function urlOf(
 }
 
 function variablesOf(parts: Parts): Variable[] {
-  const { host, segments, plain, sorted } = parts;
+  const { host, main, segments, plain, sorted } = parts;
   const variables: Variable[] = [];
+  if (main !== host) {
+    const rest = urlOf({ host: main, sorted }, segments);
+    variables.push({ name: `{${host}}/…`, rest, part: { host: main } });
+  }
   for (const name of new Set(sorted.map(([each]) => each)))
     variables.push({ name: `${host}?${name}`, rest: urlOf(parts, segments, [name]), part: name });
   for (const set of parts.sets)

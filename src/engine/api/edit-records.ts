@@ -30,10 +30,12 @@ import { readRequest, TIME } from "../intake/request-fields.ts";
 import { needArchive, requeueDone } from "../records/record-history.ts";
 import type {
   ForgetFilter,
+  Frontier,
   RemoveFilter,
   RequestLike,
   RequeueFilter,
 } from "../types/frontier-types.ts";
+import { lifecycleOf } from "./lifecycles.ts";
 
 /** Room that a steering call needs in the journal at most. */
 export const STEERING_BYTES = 65_536;
@@ -58,7 +60,7 @@ export function update(
   });
 }
 
-/** `keeper`: the whole records, where they are kept: what is done can come back only from there. */
+/** `archive`: whole records, if they are kept; done records can come back only from there. */
 export function requeue(
   lifecycle: Lifecycle,
   archive: RecordArchive | undefined,
@@ -68,7 +70,7 @@ export function requeue(
   if (state === "done" && reason !== undefined) {
     throw misuse("ARGUMENT_INVALID", "filter.reason", reason, "none with state 'done'");
   }
-  const histories = state === "done" ? needArchive(archive, "filter.state:") : undefined;
+  const histories = state === "done" ? needArchive(archive) : undefined;
   const where = { rule, host };
   return steer(lifecycle, (core, nowMs) => {
     if (histories !== undefined) return requeueDone(lifecycle.intake, histories, where, nowMs);
@@ -83,6 +85,13 @@ export function requeue(
 export function remove(lifecycle: Lifecycle, filter: RemoveFilter): number {
   const { host, rule, pattern } = readRemove(filter);
   return steer(lifecycle, (core, nowMs) => removeRecords(core, { host, rule, pattern }, nowMs));
+}
+
+/** As `remove`, for the records of one politeness unit: `host` also takes those whose URLs have a host of that name. */
+export function removeUnit(frontier: Frontier, unit: string): number {
+  const lifecycle = lifecycleOf(frontier);
+  if (lifecycle === undefined) return frontier.remove({ host: unit });
+  return steer(lifecycle, (core, nowMs) => removeRecords(core, { unit }, nowMs));
 }
 
 /** `refresh`: notifies the workers that what was seen may come again. */
@@ -108,7 +117,7 @@ export function forget(lifecycle: Lifecycle, filter: ForgetFilter, refresh: () =
 /** What stands beside one URL that is to be forgotten. */
 export const EPOCH_ALONE = "none beside filter.request";
 
-/** One identity and its record; a leased one stays, and so does what a bloom alone may know. */
+/** One identity and its record; a leased one stays, and so does one that may be in a bloom alone. */
 function forgetOne(lifecycle: Lifecycle, request: PlainRequest): number {
   return steer(lifecycle, (core, nowMs) => {
     const { hasIdentity, lo, hi } = findIdentity(lifecycle.intake, request, nowMs);

@@ -1,5 +1,5 @@
 /**
- * HeldLeases: leases that are out, by the names that their holder gives them, the oldest first. For rooms that hold very many.
+ * HeldLeases: leases that are out, by names of their holder's choice, the oldest first. For rooms that hold very many.
  *
  *   number   field           of a lease in the table of numbers
  *        0   record          also the next free place, where there is none
@@ -23,6 +23,12 @@ const PLACES_MIN = 256;
 export class HeldLeases {
   /** Place in the table, or the lease itself where it is more than numbers. */
   readonly #places = new Map<string, number | Lease>();
+  /** Goes over the names, the oldest first. A new iterator would pass all deleted names, which a Map keeps until it rehashes. */
+  #walk = this.#places.keys();
+  /** The name at which it stands; undefined: it goes on. */
+  #oldest: string | undefined;
+  /** Names set since the walk last moved. An iterator keeps the tables that the map has replaced since. */
+  #sets = 0;
   #numbers = new Float64Array(NUMBERS * PLACES_MIN);
   /** Places that were ever used. */
   #used = 0;
@@ -34,6 +40,7 @@ export class HeldLeases {
   set(name: string, lease: Lease, isWhole = false): void {
     this.delete(name);
     this.#places.set(name, isWhole ? lease : this.#place(lease));
+    if (++this.#sets > 2 * this.#places.size) this.#begin();
   }
 
   #place(lease: Lease): number | Lease {
@@ -96,6 +103,7 @@ export class HeldLeases {
     const place = this.#places.get(name);
     if (place === undefined) return;
     this.#places.delete(name);
+    if (name === this.#oldest) this.#oldest = undefined;
     if (typeof place !== "number") return;
     this.#numbers[place * NUMBERS] = this.#free;
     this.#free = place;
@@ -107,14 +115,28 @@ export class HeldLeases {
 
   /** Forgets leases that have run out, up to the first that has not. */
   dropOld(nowMs: number): void {
-    for (const [name, place] of this.#places) {
-      if (this.#deadlineMs(place) > nowMs) return;
-      this.delete(name);
+    while (this.#places.size > 0) {
+      if (this.#oldest === undefined) {
+        this.#oldest = this.#walk.next().value;
+        this.#sets = 0;
+      }
+      const name = this.#oldest;
+      if (name === undefined) {
+        this.#begin(); // a walk that came to the end stays there
+      } else if (this.#deadlineMs(this.#places.get(name) as number | Lease) > nowMs) return;
+      else this.delete(name);
     }
+  }
+
+  #begin(): void {
+    this.#walk = this.#places.keys();
+    this.#oldest = undefined;
+    this.#sets = 0;
   }
 
   clear(): void {
     this.#places.clear();
+    this.#begin();
     this.#numbers = new Float64Array(NUMBERS * PLACES_MIN);
     this.#used = 0;
     this.#free = -1;

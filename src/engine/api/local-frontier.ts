@@ -7,6 +7,7 @@ import { misuse } from "../../base/errors.ts";
 import { type ListenOptions, readListening } from "../../base/listen-options.ts";
 import { plainCopy } from "../../base/plain-copy.ts";
 import { entropyWords } from "../../base/random.ts";
+import { isObject } from "../../base/type-guards.ts";
 import { installRules } from "../../frontier/rules/install-rules.ts";
 import { givenRules, nextVersion, normalizeRules } from "../../frontier/rules/rule-specs.ts";
 import { step } from "../../frontier/leases/leases.ts";
@@ -20,7 +21,7 @@ import { setVisited } from "../intake/intake-context.ts";
 import { iterate } from "../leases/iterate-leases.ts";
 import { pollChosen } from "../leases/poll-chosen.ts";
 import type { Core } from "../../frontier/core.ts";
-import { epochsOf, explain, recordOf, recordsOf } from "../queries/record-queries.ts";
+import { epochsOf, explain, historiesOf, recordOf, recordsOf } from "../queries/record-queries.ts";
 import { Lifecycle } from "../lifecycle/lifecycle.ts";
 import type { Settings } from "../options/normalize-options.ts";
 import { openDirectory, storedRules } from "../durable/open-directory.ts";
@@ -29,7 +30,7 @@ import { admitList } from "./push-list.ts";
 import { pushResult } from "../intake/push-result.ts";
 import { FailureNotes } from "../records/failure-notes.ts";
 import type { RecordArchive } from "../records/record-archive.ts";
-import { doneHistories, needArchive } from "../records/record-history.ts";
+import { needArchive } from "../records/record-history.ts";
 import { NOTHING_DURABLE, reportOf } from "../queries/build-report.ts";
 import { requestOf, withKey } from "../intake/split-request.ts";
 import { readRequest, readRequests, readRequestWith } from "../intake/request-fields.ts";
@@ -71,7 +72,7 @@ const PEEK_MAX = 1_000;
 
 export class LocalFrontier implements Frontier {
   readonly name: string;
-  state: Record<string, unknown> = {};
+  #state: Record<string, unknown> = {};
   readonly #settings: Settings;
   readonly #events: EventHub;
   readonly #lifecycle: Lifecycle;
@@ -136,7 +137,7 @@ export class LocalFrontier implements Frontier {
       make: (origin, tiers) =>
         createRuntime(settings, { ...this.#hooks, tiers }, undefined, origin),
       setState: (state) => {
-        this.state = state;
+        this.#state = state;
       },
     });
     this.#lifecycle.durable = durable;
@@ -155,13 +156,23 @@ export class LocalFrontier implements Frontier {
       make: (secret, isCleared) =>
         createRuntime(this.#settings, this.#hooks, undefined, { secret, isCleared }),
       setState: (state) => {
-        this.state = state;
+        this.#state = state;
       },
     });
     this.#lifecycle.background.seeds.restore(seeded);
     this.#secret = secret;
     this.#events.emitEarly("resumed", resumed);
     return runtime;
+  }
+
+  get state(): Record<string, unknown> {
+    return this.#state;
+  }
+
+  /** A restored one is taken as it is: earlier builds wrote what is no object. */
+  set state(state) {
+    if (!isObject(state)) throw misuse("ARGUMENT_INVALID", "state", state, "an object");
+    this.#state = state;
   }
 
   get status(): FrontierStatus {
@@ -247,13 +258,14 @@ export class LocalFrontier implements Frontier {
     const { state, ...where } = readScan(filter);
     const { core, nowMs } = this.#lifecycle.need();
     const isResting = state !== "done" || (this.#archive === undefined && core.hasKept);
-    const archive = isResting ? undefined : needArchive(this.#archive, "filter.state:");
+    const archive = isResting ? undefined : needArchive(this.#archive);
     step(core, nowMs);
     this.#lifecycle.end(nowMs);
     const isCurrent = this.#isCurrent(core);
-    if (archive !== undefined) return doneHistories(core, archive, where, isCurrent);
+    const { intake } = this.#lifecycle;
+    if (archive !== undefined) return historiesOf(intake, archive, where, isCurrent);
     const asked = state === undefined ? where : { ...where, state };
-    return recordsOf(this.#lifecycle.intake, asked, isCurrent);
+    return recordsOf(intake, asked, isCurrent);
   }
 
   explain(request: RequestLike): Explanation {
@@ -425,7 +437,7 @@ export class LocalFrontier implements Frontier {
     });
   }
 
-  /** The rules that were set last, for who opens the file without any. */
+  /** The rules that were set last, for an opening of the file without rules. */
   #rulesNote(): { rules?: unknown } {
     const { core } = this.#lifecycle.need();
     return this.#isDefault(core) ? {} : { rules: storedRules(core) };
@@ -448,7 +460,7 @@ export class LocalFrontier implements Frontier {
     await this.#closing;
   }
 
-  /** Threads first: what they have published comes in. Where the disk refuses the last words it stays open. */
+  /** Applies what threads have published first. If the disk refuses the last writes, the frontier stays open. */
   async #closeAll(isDiscard: boolean): Promise<void> {
     const lifecycle = this.#lifecycle;
     // From within accept, keyOf or by: what is being admitted is admitted, and durable, before.
@@ -468,11 +480,18 @@ export class LocalFrontier implements Frontier {
     }
   }
 
+  /** Closes as a crash would, where the disk refuses `close`: what is not durable is lost. */
+  async abandon(): Promise<void> {
+    this.#lifecycle.shut();
+    await this.#lifecycle.durable?.abandon();
+    this.#lifecycle.close();
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
 
-  /** Whether what is read of a core slice by slice still stands. */
+  /** Whether what is read of a core slice by slice is still valid. */
   #isCurrent(core: Core): () => boolean {
     return () => !this.#lifecycle.isClosed && this.#lifecycle.need().core === core;
   }

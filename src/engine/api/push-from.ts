@@ -65,8 +65,8 @@ export function readPushFrom(
 }
 
 /**
- * Slices of a source: full ones while it gives, and what there is as soon as it makes us wait, so that
- * a source that never ends (a queue, a socket) is not held back by the size of a slice.
+ * Slices of a source: full ones while it has requests ready, and shorter ones as soon as it must be awaited, so that a source that never
+ * ends (a queue, a socket) is not held back by the size of a slice.
  */
 export async function* slicesOf(
   source: AsyncIterable<RequestLike> | Iterable<RequestLike>,

@@ -1,5 +1,5 @@
 /**
- * Put: what is known of a URL from elsewhere takes the place of what was known here (URLFrontier's "known" items, imports, repairs).
+ * Put: what is known of a URL from elsewhere replaces what is known here (URLFrontier's "known" items, imports, repairs).
  *
  *   unknown ────────────────────────────────┐
  *   done, failed, pending, waiting ─forgotten┴─▶ admitted ─▶ dueAt in the future: waiting · passed: pending · none: done
@@ -31,7 +31,7 @@ import { recordDepth, recordState, RECORD_LEASED } from "../../structures/record
 import { seenFailed, seenFind } from "../../structures/seen/seen-set.ts";
 import { isDiskFull } from "../../frontier/scheduling/spill-control.ts";
 import { BATCH_OK } from "../../url/batch/row-fields.ts";
-import { type IntakeContext, withHook } from "../intake/intake-context.ts";
+import { type IntakeContext, withoutHook } from "../intake/intake-context.ts";
 import { journalBytesBound, pushList } from "../intake/push-requests.ts";
 import { readRequest, TIME } from "../intake/request-fields.ts";
 import { type Extras, NO_EXTRAS, unpackExtras } from "../intake/request-extras.ts";
@@ -167,7 +167,7 @@ function admitKnown(intake: IntakeContext, putting: Putting): number {
   const { request, looked, known, nowMs, packed } = putting;
   const { core } = intake;
   const { lo, hi } = looked;
-  const unasked = withHook(intake, undefined);
+  const unasked = withoutHook(intake);
   const asked = { looked, known: 0, isDiskShut: false, nowMs, packed };
   const foreseen = predictVerdict(unasked, request, asked);
   if (foreseen > VERDICT_DEFERRED && foreseen !== VERDICT_FULL) return foreseen;

@@ -1,4 +1,7 @@
-/** What rooms do with an open frontier of this thread at each request: what is left to do, and what a lease carries. A report costs microseconds. */
+/**
+ * What rooms read of an open frontier at each request, where a report would cost microseconds: what is left to do, and what a lease
+ * carries.
+ */
 import { step } from "../../frontier/leases/leases.ts";
 import { hasDue as isDueIn } from "../../frontier/scheduling/due.ts";
 import type { AsyncFrontier } from "../types/async-frontier.ts";

@@ -5,8 +5,8 @@
  *   <directory>/<name>/seen/    runs and manifest of the cold tier (docs/formats/cold-run.md): durable
  *                      spill/   segments of this process alone (docs/formats/spill.md): emptied at every start
  *
- *   T1  The cold tier is never ahead of the journal: `settle` makes durable what entries stand for before they go there, and
- *       the word that all is forgotten before the tier is emptied. So whatever it holds is there after any replay too.
+ *   T1  The cold tier is never ahead of the journal: `settle` makes durable what entries stand for before they go there, and the entry
+ *       that all is forgotten before the tier is emptied. So whatever it holds is there after any replay too.
  *   T2  It is never behind: an identity leaves memory, and with it the snapshots to come, only after the tier has it durably.
  *   T3  A replay writes what it brings about into memory, which wins over the tier: an identity that went there after the
  *       snapshot is replayed to what it became.
@@ -70,7 +70,7 @@ export class DiskTiers {
     return this.#next;
   }
 
-  /** Those that were prepared take over. The entry of it is durable: whatever the disk answers, it is done. */
+  /** Switches to the prepared tiers. Their entry is durable, so this succeeds whatever the disk reports. */
   replace(): void {
     const before = this.#open as OpenDiskTiers;
     this.#open = this.#next as OpenDiskTiers;
@@ -90,12 +90,12 @@ export class DiskTiers {
     return createColdTier({ kernel, directory: this.#seen, identity, files, after });
   }
 
-  /** A frontier begins, whatever stands there: what an earlier one left means nothing to it. */
+  /** Begins with empty spill files: what an earlier process left there has no meaning. */
   begin(): void {
     this.close(true);
   }
 
-  /** Lets go of the files; with `isDiscard` nothing of them stays. */
+  /** Closes the files; with `isDiscard` they are deleted. */
   close(isDiscard: boolean): void {
     const open = this.#open;
     this.#open = undefined;
@@ -105,7 +105,7 @@ export class DiskTiers {
     const { files } = this.#place;
     const seen = this.#seen;
     if (!files.exists(seen)) return;
-    // Nobody looks for them any more: the journal is gone, or was never there.
+    // Nothing refers to them any more: the journal is deleted, or never existed.
     for (const name of files.list(seen)) files.remove(join(seen, name));
   }
 }

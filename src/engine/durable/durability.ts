@@ -2,7 +2,7 @@
  * Durability: the side of a frontier that has a directory: when changes reach the disk.
  *
  *   call ── log ─▶ frames ── commit ─┬─ sync: write + fdatasync, then the call returns
- *                                    └─ everyMs: one timer while something is not durable ─▶ fdatasync beside the thread
+ *                                    └─ everyMs: one timer while something is not durable ─▶ fdatasync off the thread
  *   end of a call ─▶ snapshot-schedule.ts: whether a snapshot is due
  *
  *   I1  In mode `sync` a call that changed something returns after its bytes are durable, or throws the disk's error.
@@ -74,7 +74,7 @@ interface DurabilityParts {
   readonly failures: FailureNotes;
   /** Whole records, where they are kept. */
   readonly archive: RecordArchive | undefined;
-  /** Told when the files are let go of. */
+  /** Called when the files are closed. */
   readonly onClosed: (() => void) | undefined;
 }
 
@@ -122,7 +122,7 @@ export class Durability {
       state: () => this.#snapshotState(),
       flush: () => this.flush(),
       settle: async () => {
-        // The word that all was forgotten is replayed no more either.
+        // The entry that all was forgotten is not replayed any more either.
         this.#core.seen.tiered?.cold.settle();
         // What was logged before this generation is replayed no more: the store has to have it.
         await parts.archive?.drained();
@@ -223,8 +223,8 @@ export class Durability {
   }
 
   /**
-   * The frontier is cleared: its new core, which begins with nothing but what its hosts are owed, takes over. All of that is one group,
-   * durable when this returns: files are deleted because of it. Throws the disk's error, and nothing has changed then.
+   * The frontier is cleared: its new core takes over, which holds nothing but the pauses of its hosts. All of that is one group, durable
+   * when this returns: files are deleted because of it. Throws the disk's error, and nothing has changed then.
    */
   cleared(core: Core): void {
     const names = createNames(core);
@@ -264,7 +264,7 @@ export class Durability {
     };
   }
 
-  /** Everything durable, files and lock given back. Throws the disk's error, and stays open then. */
+  /** Makes everything durable, closes the files and releases the lock. Throws the disk's error, and stays open then. */
   async close(isDiscard: boolean): Promise<void> {
     if (this.#isClosed) return;
     await this.#snapshots.stop(isDiscard);
@@ -272,14 +272,30 @@ export class Durability {
       do await this.flush();
       while (!this.#journal.isSettled);
     }
+    await this.#shut(isDiscard, () => {
+      if (isDiscard) {
+        this.#discard();
+        return;
+      }
+      this.#journal.close();
+      this.#keep();
+    });
+  }
+
+  /** Closes the files as a crash would: what is not durable is lost. Releases the lock. */
+  async abandon(): Promise<void> {
+    if (this.#isClosed) return;
+    await this.#snapshots.stop(true);
+    await this.#shut(false, () => this.#journal.abandon());
+  }
+
+  async #shut(isDiscard: boolean, end: () => void): Promise<void> {
     while (this.#journal.isBusy) await nextTurn();
     this.#isClosed = true;
     this.#snapshots.close();
     this.#disarm();
     this.#core.log = undefined;
-    if (isDiscard) this.#discard();
-    else this.#journal.close();
-    if (!isDiscard) this.#keep();
+    end();
     await this.#parts.archive?.close(isDiscard);
     this.#parts.tiers.close(isDiscard);
     giveLock(this.#parts.place, this.#parts.lock);
@@ -318,7 +334,7 @@ export class Durability {
     if (!this.#journal.sync()) this.#throwFault();
   }
 
-  /** The same, beside the thread if the caller comes back for it; true once the changes before the first question are durable. */
+  /** The same, off the thread if the caller comes back for it; true once the changes before the first question are durable. */
   #settleWith(flush: { mark?: number }, wait: MediumWait): boolean {
     const journal = this.#journal;
     if (wait === "here") this.#settle();
@@ -419,7 +435,7 @@ export class Durability {
     };
   }
 
-  /** Nothing stays: no generation, no segment. */
+  /** Deletes every generation and segment. */
   #discard(): void {
     const { place } = this.#parts;
     this.#journal.abandon();

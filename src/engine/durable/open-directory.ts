@@ -4,8 +4,7 @@
  */
 
 /**
- * Opening a directory: lock, recovery, a new segment of the journal. A failed open leaves everything as it was and
- * gives the lock back.
+ * Opening a directory: lock, recovery, a new segment of the journal. A failed open leaves everything as it was and releases the lock.
  *
  *   lock ─▶ newest good snapshot + journal ─▶ core ─▶ new segment ─▶ open
  */
@@ -98,7 +97,7 @@ export async function openDirectory(parts: OpenParts): Promise<OpenedDirectory> 
   }
 }
 
-/** A copy to work on of what a directory holds: all changes stay beside it, its lock is not asked. */
+/** Opens an overlay over a directory: changes stay in the overlay, and the lock is not checked. */
 function checkDirectory(place: Place): { overlay: Files; close: () => void } {
   const { files, directory } = place;
   const { segments, snapshots } = listDirectory(place);
@@ -138,13 +137,13 @@ async function openAt(
   }
 }
 
-/** Does them all: what fails now follows from what failed first, which is thrown. */
+/** Runs all steps and ignores their errors: they follow from the first failure, which is thrown. */
 async function undo(steps: ReadonlyArray<() => void | Promise<void>>): Promise<void> {
   for (const step of steps) {
     try {
       await step();
     } catch {
-      // A lock that stays is a dead owner's to the next opening once this process has ended.
+      // A lock that remains counts as a dead owner's once this process has ended.
     }
   }
 }
@@ -226,7 +225,7 @@ export function applyFound(
   boundClocks(core, found.restoration.latestClock, parts.settings.clock.now());
 }
 
-/** Which rules were seeded, and how far the seeds of others had come. */
+/** Which rules were seeded, and how many seeds of others were pushed. */
 export function seededOf(found: Recovered | undefined): SeedNotes {
   const notes: SeedNotes = Object.fromEntries(
     SEED_NOTES.map((name) => [name, noteOf(found, name)]),
@@ -312,8 +311,8 @@ export function resumedOf({ counters }: Core, { restoration, lost, damage }: Rec
 }
 
 /**
- * What stands in the journal since a snapshot. So short runs, none of which writes enough for a snapshot, leave no journal without bound; a
- * segment counts for so much at least that they leave no files without bound either.
+ * Bytes of the journal since a snapshot, of all processes: otherwise many short runs would let it grow without bound. Each segment counts
+ * for a minimum, so that the number of files is bounded too.
  */
 function journalBytes(place: Place, snapshot: number, { snapshots }: Settings): number {
   const least = Math.min(snapshots.everyBytes / SEGMENTS_MAX, SEGMENT_BYTES_LEAST);
@@ -334,7 +333,7 @@ function bytesOf(path: string, place: Place): number {
   }
 }
 
-/** Makes a file that stands alone the first generation of an empty directory. */
+/** Makes a standalone snapshot the first generation of an empty directory. */
 function adoptFile(place: Place, path: string): void {
   const { segments, snapshots } = listDirectory(place);
   if (segments.length > 0 || snapshots.length > 0) {
@@ -348,7 +347,7 @@ function adoptFile(place: Place, path: string): void {
   copyFile(place.files, path, snapshotPath(place, STANDALONE_SERIAL));
 }
 
-/** Takes back the copy of a file that could not be gone on from: the file itself stands. */
+/** Removes the copy of a file that could not be opened; the file itself stays. */
 function dropFile(place: Place): void {
   const { directory, files } = place;
   files.remove(snapshotPath(place, STANDALONE_SERIAL));

@@ -5,7 +5,7 @@
  * snapshot is to save, so its calls run slices too.
  *
  *   I1  The snapshot has BYTES_FOR_BYTE bytes for each byte that the journal has grown by since it began, less a lead of the journal.
- *   I2  A call runs at most one slice, and one more for each SLICE_JOURNAL_BYTES that were logged since the last look.
+ *   I2  A call runs at most one slice, and one more for each SLICE_JOURNAL_BYTES that were logged since the last check.
  */
 import type { Slices } from "../../persistence/snapshot/write-snapshot.ts";
 

@@ -145,7 +145,7 @@ export class SnapshotSchedule {
     throw new FrontierError("STATE_INVALID", message);
   }
 
-  /** Ends the one under way, or waits for one that is owed. */
+  /** Ends the snapshot under way, or waits for one that is due. */
   async stop(isDiscard: boolean): Promise<void> {
     if (isDiscard || !this.#isOwed) this.#isBroken = true;
     await this.#writing?.catch(() => undefined);

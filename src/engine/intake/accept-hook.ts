@@ -1,6 +1,6 @@
 /**
- * The accept hook: the user's hook, asked of a request that would be admitted but for budgets and room (API.md, `accept`). It is shown the
- * request as it would stand; it accepts or refuses, or changes priority and data.
+ * The accept hook: the user's hook, called for a request that would be admitted but for budgets and room (`FrontierOptions.accept`). It
+ * gets the request as it would be admitted; it accepts or refuses, or changes priority and data.
  *
  *   I1  A hook that throws, or whose answer is none, refuses and is reported as a fault: the rest of the batch goes on.
  */

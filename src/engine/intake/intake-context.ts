@@ -1,5 +1,6 @@
 /** IntakeContext: what every push works with: the core, one batch of URLs, the user's hook and the listeners. One per runtime. */
 import { MODE_DIGESTS, MODE_HOOK } from "../../frontier/admission/admission-mode.ts";
+import type { NamedRows } from "../../frontier/admission/admission-input.ts";
 import type { Core } from "../../frontier/core.ts";
 import type { SeenFilter } from "../../structures/threads/seen-filter.ts";
 import type { UrlBatch } from "../../url/batch/batch-memory.ts";
@@ -20,20 +21,19 @@ export interface IntakeContext {
   readonly events: EventHub;
   /** Why records failed, and the pages that links were found on. */
   readonly failures: FailureNotes;
-  /** A batch is being admitted: the user's functions that it asks must not come back in. */
+  /** A batch is being admitted: the user's functions that it calls must not call the frontier. */
   isBusy: boolean;
-  /** Told of what plain batches admitted, while workers decide about links by themselves. */
+  /** Called with what plain batches admitted, while workers decide about links by themselves. */
   filter: SeenFilter | undefined;
-  /** What another program saw before: looked at beside the seen-set. `setVisited` writes it. */
+  /** What another program saw before: checked beside the seen-set. `setVisited` writes it. */
   readonly visited: ScrapyDigests | undefined;
   /** What the hook and digests ask of admission: MODE_HOOK, MODE_DIGESTS. */
   readonly mode: number;
 }
 
-/** The hook is asked from now on, or not. */
-export function withHook(intake: IntakeContext, accept: IntakeContext["accept"]): IntakeContext {
-  const mode = (intake.mode & ~MODE_HOOK) | (accept === undefined ? 0 : MODE_HOOK);
-  return { ...intake, accept, mode };
+/** The same without the hook. */
+export function withoutHook(intake: IntakeContext): IntakeContext {
+  return { ...intake, accept: undefined, mode: intake.mode & ~MODE_HOOK };
 }
 
 /** Digests of another program count as seen from now on, or none do. */
@@ -51,7 +51,7 @@ export function modeOf({ core, events, mode }: IntakeContext): number {
 export interface PushContext {
   readonly nowMs: number;
   readonly isOutside: boolean;
-  /** Seeds that come again: what is over starts anew, what is on its way is a duplicate. */
+  /** Seeds that come again: finished and failed ones start again, all others are duplicates. */
   readonly isAgain?: boolean;
   /** Depth that the engine sets; undefined: the request's own. */
   readonly depth: number | undefined;
@@ -59,8 +59,8 @@ export interface PushContext {
   readonly parent: number;
   /** Each row has a parent of its own, which the scratch names. */
   readonly hasParents?: boolean;
-  /** Redirects behind each of them; undefined: none. */
+  /** Redirects before each of them; undefined: none. */
   readonly redirects?: number;
-  /** The optional part of each request, packed already. */
-  readonly packed?: Uint8Array | null | undefined;
+  /** The list is URLs alone, and these are the rest of their requests. */
+  readonly named?: NamedRows | undefined;
 }

@@ -21,6 +21,7 @@ import {
   MODE_ADMISSIONS,
   MODE_EPOCHS,
   MODE_HOOK,
+  MODE_KEYS,
   MODE_REFUSED,
   MODE_REQUESTS,
   MODE_ROWS,
@@ -35,6 +36,7 @@ import {
   VERDICT_FULL_MEMORY,
   VERDICT_MAX_FOUND,
   verdictOf,
+  VERDICT_FULL_DISK,
 } from "../../frontier/admission/verdicts.ts";
 import { filterInsert, type SeenFilter } from "../../structures/threads/seen-filter.ts";
 import { type MarkedJob, markedJob } from "../../structures/records/record-batch.ts";
@@ -49,15 +51,16 @@ import {
 } from "../../url/batch/url-batch.ts";
 import type { ParsedBatch } from "../../url/batch/batch-memory.ts";
 import { batchSettle } from "../../url/batch/key-and-hash.ts";
+import { isExempt } from "../../url/keys/identity-bytes.ts";
 import type { NormalPolicy } from "../../url/keys/key-policy.ts";
-import { BATCH_OK, hashesOffset, rowStatus } from "../../url/batch/row-fields.ts";
+import { BATCH_OK, hashesOffset, rowIsRewritten, rowStatus } from "../../url/batch/row-fields.ts";
 import { isMemoryFull } from "../../base/errors.ts";
 import { type IntakeContext, modeOf, type PushContext } from "./intake-context.ts";
 import { acceptRow, admissionOfRow } from "./row-admission.ts";
 import type { RequestInput } from "../types/frontier-types.ts";
 import { bookPushed, bookVerdict } from "../../frontier/records/ledger.ts";
 
-/** Gives every checked request its verdict code. */
+/** Sets the verdict code of every checked request. */
 export function pushList(
   intake: IntakeContext,
   list: readonly PlainRequest[],
@@ -93,8 +96,9 @@ function pushSlice(intake: IntakeContext, list: readonly PlainRequest[], slice: 
   const { batch, core, events } = intake;
   const { start, context, codes } = slice;
   const end = Math.min(list.length, start + batch.area.capacity);
-  const mode = modeOf(intake) | modeOfRequests(list, start, end, context);
-  const inputs = (mode & MODE_ADMISSIONS) === 0 ? undefined : inputsOf(list, start, end);
+  const mode = modeOfSlice(intake, list, slice, end);
+  const isEach = (mode & MODE_ADMISSIONS) !== 0;
+  const inputs = isEach ? inputsOf(list, start, end, context) : undefined;
   const urls = inputs === undefined ? (list as readonly string[]) : inputs.map(({ url }) => url);
   const from = inputs === undefined ? start : 0;
   const count = batchLoad(batch, urls, from);
@@ -143,10 +147,11 @@ interface Admitting extends Slice {
 /** Decides about the loaded rows; false, with nothing changed: memory has no room for their keys. */
 function tryAdmit(intake: IntakeContext, admitting: Admitting): boolean {
   const { batch, core, rows } = intake;
-  const { codes, context, inputs, start } = admitting;
+  const { codes, context, start } = admitting;
   const { hasParents = false, isOutside, nowMs, parent, depth = 0 } = context;
   const { count } = batch;
-  const mode = admitting.mode | tightness(core, { count, depth, isOutside });
+  let mode = admitting.mode | tightness(core, { count, depth, isOutside });
+  let { inputs } = admitting;
   let rowRules: number;
   let marked: MarkedJob | undefined;
   let admissions: Admission[] | undefined;
@@ -155,9 +160,14 @@ function tryAdmit(intake: IntakeContext, admitting: Admitting): boolean {
     const depthOfAll = inputs === undefined ? depth : 0;
     rowRules = parsed === undefined ? 0 : matchRules(core, rows, count, depthOfAll);
     marked = settleLoaded(intake, context, { parsed, rowRules, mode });
-    admissions = inputs
-      ?.slice(0, count)
-      .map((input, row) => admissionOfRow(intake, input, { row, context, rowRules }));
+    if (context.named !== undefined && inputs === undefined && !isMarkable(intake, mode)) {
+      mode |= MODE_REQUESTS;
+      inputs = inputsOf(batch.urls, start, start + count, context);
+    }
+    admissions = inputs?.slice(0, count).map((input, row) => {
+      const packed = context.named?.blobs[start + row];
+      return admissionOfRow(intake, input, { row, context, rowRules, packed });
+    });
   } catch (error) {
     if (isMemoryFull(error)) return false; // for keys that JavaScript makes: nothing is marked then
     throw error;
@@ -174,6 +184,7 @@ function tryAdmit(intake: IntakeContext, admitting: Admitting): boolean {
     parent,
     hasParents,
     admissions,
+    named: inputs === undefined ? context.named : undefined,
     rowRules,
     hook: isHooked
       ? (row) => acceptRow(intake, { row, context, rowRules }, admissions?.[row])
@@ -182,7 +193,7 @@ function tryAdmit(intake: IntakeContext, admitting: Admitting): boolean {
     codesStart: start,
   };
   admitRows(core, admission, marked);
-  if (intake.filter !== undefined && inputs === undefined) {
+  if (intake.filter !== undefined && inputs === undefined && context.named === undefined) {
     addToSeenFilter(intake, admitting, count);
   }
   return true;
@@ -255,6 +266,37 @@ function settle(
   return batchSettle(parsed, sole ?? intake.key, policyOf, target);
 }
 
+/** What a slice up to `end` asks of its rows. */
+function modeOfSlice(
+  intake: IntakeContext,
+  list: readonly PlainRequest[],
+  { context, start }: Slice,
+  end: number,
+): number {
+  const mode = modeOf(intake);
+  if (context.named === undefined) return mode | modeOfRequests(list, start, end, context);
+  const { soleKey } = intake.core;
+  const isSame = soleKey !== undefined && isPushedKey(soleKey);
+  return isSame && (mode & MODE_ROWS & ~MODE_KEYS) === 0
+    ? (mode & ~MODE_KEYS) | MODE_EPOCHS
+    : mode | MODE_REQUESTS;
+}
+
+/** Whether the kernel makes the key of a URL, and a lease's URL has the same one where the batch has not rewritten it. */
+function isPushedKey(key: NormalPolicy): boolean {
+  return key.keyOf === undefined && key.visit === "pushed" && !isExempt(undefined, key);
+}
+
+/** Whether rows with names, whose keys are made, can be marked in bulk. */
+function isMarkable({ batch, core, rows }: IntakeContext, mode: number): boolean {
+  if ((mode & MODE_ROWS) !== 0) return false;
+  if (core.soleKey?.profile === "canonical") return true;
+  for (let row = 0; row < batch.count; row++) {
+    if (rowStatus(rows, row) === BATCH_OK && rowIsRewritten(rows, row)) return false;
+  }
+  return true;
+}
+
 /** MODE_REQUESTS where some request from `start` on is more than a string. */
 function modeOfRequests(
   list: readonly PlainRequest[],
@@ -269,8 +311,16 @@ function modeOfRequests(
   return 0;
 }
 
-function inputsOf(list: readonly PlainRequest[], start: number, end: number): RequestInput[] {
-  return list.slice(start, end).map((one) => (typeof one === "string" ? { url: one } : one));
+function inputsOf(
+  list: readonly PlainRequest[],
+  start: number,
+  end: number,
+  { named }: PushContext,
+): RequestInput[] {
+  return list.slice(start, end).map((one, at) => {
+    if (typeof one !== "string") return one;
+    return named === undefined ? { url: one } : { url: one, epoch: named.epochs[start + at] };
+  });
 }
 
 interface RefusalContext {
@@ -320,14 +370,10 @@ export function journalBytesBound(list: readonly PlainRequest[]): number {
   return bytes;
 }
 
-/** Gives every request the same refusal that is no rejection. */
-export function refuseAll(
-  intake: IntakeContext,
-  code: number,
-  list: readonly PlainRequest[],
-): Uint8Array {
-  refuse(intake, code, list.length, list);
-  return new Uint8Array(list.length).fill(code);
+/** Refuses every request, since the disk is full. */
+export function refuseForDisk(intake: IntakeContext, list: readonly PlainRequest[]): Uint8Array {
+  refuse(intake, VERDICT_FULL_DISK, list.length, list);
+  return new Uint8Array(list.length).fill(VERDICT_FULL_DISK);
 }
 
 /** Counts requests that no batch has seen, and reports those that have a URL. */

@@ -83,6 +83,6 @@ export function doneResult(codes: Uint8Array): DoneResult {
   return new Verdicts(codes, false);
 }
 
-/** A done without children, and one that came too late: the same for everybody. */
+/** A done without children, and one that came too late: one shared object each. */
 export const DONE_PLAIN: DoneResult = Object.freeze(new Verdicts(new Uint8Array(0), false));
 export const DONE_LATE: DoneResult = Object.freeze(new Verdicts(new Uint8Array(0), true));

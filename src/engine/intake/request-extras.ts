@@ -4,8 +4,8 @@
  *   extras = { m?: method, b?: body, h?: headers, n?: handler, k?: own key, u?: own host key, d?: data, r?: redirects so far,
  *              e?: epoch that the request named (on Redis) }
  *
- * Only what is given is written; data comes back equal or the request is refused as unserializable: the caller that packs
- * has looked at every value before (base/serializable.ts).
+ * Only what is given is written; data comes back equal or the request is refused as unserializable: the caller that packs has checked
+ * every value before (base/serializable.ts).
  */
 import type { Finding } from "../../base/serializable.ts";
 import { packr, packValue } from "../../persistence/msgpack.ts";
@@ -53,8 +53,8 @@ const D = 0x64;
 const BEYOND_ASCII = /[^\0-\x7f]/;
 
 /**
- * What `unpackExtras` gives for a key and data that are short texts in ASCII, as most keys are, or data that are a number, read where the bytes stand; undefined: they are
- * something else. Costs a third, and a tenth before it is compiled.
+ * The same as `unpackExtras` for a key and data that are short ASCII texts, as most keys are, or data that are a number, read in place;
+ * undefined: they are something else. Costs a third, and a tenth before it is compiled.
  */
 export function readTexts(buffer: Buffer, start: number, size: number): Extras | undefined {
   if (buffer[start] !== MAP || buffer[start + 1] !== 0) return undefined;

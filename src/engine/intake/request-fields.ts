@@ -51,7 +51,27 @@ export function readRequest(request: unknown, name = "request", index?: number):
   return input;
 }
 
-/** The same, with `fields` for those that the request does not set. */
+/** A list of requests without its values that are none, and why each of these is none. */
+export interface Sifted {
+  readonly good: readonly PlainRequest[];
+  readonly bad: ReadonlyArray<{ readonly index: number; readonly cause: unknown }>;
+}
+
+/** Reads each value of the list `name` by itself. */
+export function siftRequests(list: readonly unknown[], name: string): Sifted {
+  const good: PlainRequest[] = [];
+  const bad: Array<{ index: number; cause: unknown }> = [];
+  for (let index = 0; index < list.length; index++) {
+    try {
+      good.push(readRequest(list[index], name, index));
+    } catch (cause) {
+      bad.push({ index, cause });
+    }
+  }
+  return { good, bad };
+}
+
+/** The same as `readRequest`, with `fields` for those that the request does not set. */
 export function readRequestWith(request: unknown, fields: unknown): PlainRequest {
   const read = readRequest(request);
   if (fields === undefined) return read;
@@ -60,7 +80,7 @@ export function readRequestWith(request: unknown, fields: unknown): PlainRequest
   return { ...read, ...missing(standIn, read) };
 }
 
-/** The same for fields that stand in where requests have none: no URL is needed. */
+/** The same for fields that are used where requests have none: no URL is needed. */
 export function readDefaults(defaults: unknown, name: string): Partial<RequestInput> {
   const input = readFields(defaults, name, undefined);
   if (input.url !== undefined)
@@ -88,7 +108,7 @@ export function readRequests(given: unknown, defaults: unknown): readonly PlainR
   return requests;
 }
 
-/** A request, or whatever it is, with text in place of an object `URL`, which no message carries. */
+/** A request, or any other value, with the text of a `URL` object, which no message can carry, in its place. */
 export function withoutUrls(given: unknown): unknown {
   if (typeof given !== "object") return given;
   if (isMadeBy(given, URL)) return given.href;

@@ -25,16 +25,18 @@ interface RowContext {
   readonly row: number;
   readonly context: PushContext;
   readonly rowRules: number;
+  /** The request's optional part, packed already. */
+  readonly packed?: Uint8Array | null | undefined;
 }
 
 /** The Admission of a row; writes the hash of an identity that is more than the URL's key. */
 export function admissionOfRow(
   intake: IntakeContext,
   input: RequestInput,
-  { row, context, rowRules }: RowContext,
+  { row, context, rowRules, packed }: RowContext,
 ): Admission {
   const { core, key, rows } = intake;
-  const { depth, packed } = context;
+  const { depth } = context;
   if (rowStatus(rows, row) !== BATCH_OK) return admissionOf(input, key, depth, packed);
   const rule = ruleOfRow(core, rowRules, row);
   const override = overrideOf(intake, input, rule.key);
@@ -50,7 +52,7 @@ export function admissionOfRow(
   return admission;
 }
 
-/** The key that stands in for the URL's, undefined: none does; null: the user's function gives none, which is reported. */
+/** The key that replaces the URL's. Undefined: none does. Null: the user's function returned none, which is reported. */
 export function overrideOf(
   { events }: IntakeContext,
   input: RequestInput,
@@ -102,14 +104,14 @@ export function keyedAdmission(
   return admission;
 }
 
-/** The key a request was admitted under, where what a lease carries would not give it back. */
+/** The key that a request was admitted under, if it cannot be made from what a lease carries. */
 function keyToKeep(
   { rows }: IntakeContext,
   input: RequestInput,
   { override, policy, row }: KeyedRow,
 ): string | undefined {
   if (input.key !== undefined) return undefined; // kept already
-  if (override !== undefined) return override; // keyOf may look at what no lease shows
+  if (override !== undefined) return override; // keyOf may read fields that no lease has
   if (policy.profile === "canonical") return undefined;
   const isOther = policy.visit === "canonical" || rowIsRewritten(rows, row);
   return isOther ? rowKeyText(rows, row) : undefined;

@@ -107,7 +107,7 @@ export class RuleSeeds {
     this.#unended = notes;
   }
 
-  /** Takes up what an earlier process had not ended; rules that are gone since are let go. */
+  /** Continues what an earlier process had not finished, except for rules that have been removed. */
   resume(core: Core): void {
     const { seeding = [], seedingAt: [done, isIn] = [0, 0] } = this.#unended ?? {};
     this.#unended = undefined;

@@ -3,7 +3,7 @@
  *
  *   push, profile w3lib ─▶ method, w3lib key, body ─▶ SHA-1, as either fingerprinter makes it ─▶ among the digests: duplicate
  *
- *   2.6   SHA-1 of method, canonical URL and body, one behind the other
+ *   2.6   SHA-1 of method, canonical URL and body, concatenated
  *   2.7   SHA-1 of {"body": hex, "headers": {}, "method": …, "url": …} as JSON
  *
  * Sorted digests in one buffer off the heap, found by their first two bytes and halving: nothing is approximate. Only requests that
@@ -38,7 +38,7 @@ export interface VisitedNote {
   readonly count: number;
 }
 
-export function createScrapyDigests(digests: Uint8Array): ScrapyDigests {
+function createScrapyDigests(digests: Uint8Array): ScrapyDigests {
   return { digests, starts: digestStarts(digests) };
 }
 
@@ -65,7 +65,7 @@ export function restoreScrapyDigests(
   return visited;
 }
 
-/** Whether a request's digest is looked at: one that is never refused, or is of an epoch of its own, is not. */
+/** Whether a request's digest is checked: not if the request is never refused, or has an epoch of its own. */
 export function asksDigests(
   { dedup, epoch, depth }: Pick<Admission, "dedup" | "epoch" | "depth">,
   { key, policy }: RuleState,

@@ -64,7 +64,7 @@ export function requestOf(url: string, { m, b, h, k }: Extras): RequestInput {
   return request;
 }
 
-/** The optional part, or undefined when there is none. Also kept: the key that no URL gives back. */
+/** The optional part, or undefined when there is none. Also kept: a key that cannot be made from the URL. */
 function extrasOf(input: RequestInput, isPackable: boolean): Extras | undefined {
   const { method, body, headers, handler, key, hostKey } = input;
   const data = isPackable ? input.data : undefined;
@@ -83,7 +83,7 @@ function extrasOf(input: RequestInput, isPackable: boolean): Extras | undefined 
   return extras;
 }
 
-/** A request under the key that keyOf gave it: asking again might give another. */
+/** A request under the key that keyOf returned for it: another call might return another key. */
 export function withKey(request: PlainRequest, key: string | undefined): PlainRequest {
   if (key === undefined) return request;
   return typeof request === "string" ? { url: request, key } : { ...request, key };

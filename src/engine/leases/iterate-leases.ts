@@ -1,8 +1,8 @@
-/** Iterate: leases one by one, as `take` gives them. */
+/** Iterate: leases one by one, as `take` returns them. */
 
 /**
- * Leases until `take` gives none. `return` ends a `next` that waits: else it would stand behind it, and who leaves from outside
- * would hang until work comes. What was handed out before is that `next`'s to give.
+ * Leases until `take` returns none. `return` ends a `next` that waits: otherwise it would queue after it, and a caller that leaves from
+ * outside would hang until there is work. What was handed out before is returned by that `next`.
  */
 export function iterate<L>(
   take: (signal: AbortSignal) => Promise<readonly L[]>,

@@ -7,7 +7,6 @@
  * LeaseService: hands out leases and applies their results. The deadline of every result is checked first: one that comes after
  * the deadline, twice, or after close changes nothing, is reported as late, and is counted.
  */
-import type { PlainRequest } from "../../base/request-types.ts";
 import {
   checkExtension,
   checkText,
@@ -63,7 +62,7 @@ import { type LeaseActions, NO_RESULT, storeFingerprint, RecordLease } from "./r
 import type { Lifecycle } from "../lifecycle/lifecycle.ts";
 import { DONE_LATE, DONE_PLAIN, doneResult } from "../intake/push-result.ts";
 import { readRedirect, redirected } from "./redirect.ts";
-import { readRequest } from "../intake/request-fields.ts";
+import { type Sifted, siftRequests } from "../intake/request-fields.ts";
 import type { NormalPolicy } from "../../url/keys/key-policy.ts";
 import { absoluteLink, absoluteLinks } from "../../url/parsing/page-links.ts";
 import type {
@@ -77,7 +76,7 @@ import { recordData, recordExtras, recordView } from "../records/record-view.ts"
 
 /** Hand-outs whose memory is touched at once. */
 const TOUCHED_RULES = 64;
-/** After so many calls of the kernel that gave fewer leases than that, the rest of a batch goes one by one. */
+/** After this many calls of the kernel that returned fewer leases than that, the rest of a batch goes one by one. */
 const MISSES_MAX = 4;
 const MANY_MIN = 16;
 
@@ -116,7 +115,7 @@ export class LeaseService implements LeaseActions {
         const next = made < MANY_MIN ? end : leases.length + 1;
         if (!this.#takeNext(core, leases, next, nowMs)) break;
       }
-      this.#dress(core, leases, from, nowMs);
+      this.#readAll(core, leases, from, nowMs);
       if (leases.length < end) break;
     }
     evictAfter(core, leases.length, nowMs);
@@ -153,7 +152,7 @@ export class LeaseService implements LeaseActions {
     } catch (error) {
       if (leases.length === 0 || !(error instanceof FrontierError)) throw error;
     }
-    this.#dress(core, leases, 0, nowMs);
+    this.#readAll(core, leases, 0, nowMs);
     evictAfter(core, leases.length, nowMs);
     spillOverBudget(core, nowMs);
     return leases;
@@ -184,7 +183,7 @@ export class LeaseService implements LeaseActions {
     return true;
   }
 
-  /** What `take` would give. */
+  /** What `take` would return. */
   peek(core: Core, max: number, nowMs: SteppedMs): RequestView[] {
     const room = core.limits.maxLeases - core.counters.leased;
     return peekRecords(core, Math.min(max, room), nowMs).map((record) => {
@@ -193,7 +192,7 @@ export class LeaseService implements LeaseActions {
     });
   }
 
-  /** Whatever of the arguments may run the caller's code is read before the call opens. */
+  /** Arguments whose reading may run the caller's code are read before the call opens. */
   done(lease: RecordLease, result: LeaseResult): DoneResult {
     const { outcome, errors, sifted } = readResult(result, lease.url);
     const { core, nowMs } = this.#lifecycle.begin();
@@ -391,7 +390,7 @@ export class LeaseService implements LeaseActions {
   }
 
   /** Reads the records of leases from `from` on: their URLs in one gather. */
-  #dress(core: Core, leases: RecordLease[], from: number, nowMs: number): void {
+  #readAll(core: Core, leases: RecordLease[], from: number, nowMs: number): void {
     const { scratch } = core;
     for (let start = from; start < leases.length; ) {
       const urls = scratchUrls(scratch, leases, start);
@@ -422,11 +421,9 @@ export class LeaseService implements LeaseActions {
   }
 }
 
-/** Found things, those that are no requests apart: they are reported as errors, the others go on. */
-interface Sifted {
+/** What was found: values that are no requests are reported as errors, all others are pushed. */
+interface Found extends Sifted {
   readonly size: number;
-  readonly good: readonly PlainRequest[];
-  readonly bad: Array<{ index: number; cause: unknown }>;
 }
 
 /** What children have from their page. */
@@ -439,7 +436,7 @@ interface Family {
 }
 
 interface Admitting {
-  readonly sifted: Sifted;
+  readonly sifted: Found;
   readonly family: Family;
   readonly nowMs: number;
 }
@@ -447,7 +444,7 @@ interface Admitting {
 interface Result {
   readonly outcome: Outcome | undefined;
   readonly errors: readonly unknown[];
-  readonly sifted: Sifted | undefined;
+  readonly sifted: Found | undefined;
 }
 
 const NOTHING: Result = Object.freeze({ outcome: undefined, errors: [], sifted: undefined });
@@ -463,25 +460,21 @@ function readResult(given: LeaseResult, base: string): Result {
 }
 
 /** Links in their order, relative ones resolved against the page. */
-function sift(list: readonly unknown[], base: string): Sifted {
-  const bad: Sifted["bad"] = [];
+function sift(list: readonly unknown[], base: string): Found {
+  const size = list.length;
   if (list.every((one) => typeof one === "string")) {
-    return { size: list.length, good: absoluteLinks(list as readonly string[], base), bad };
+    return { size, good: absoluteLinks(list as readonly string[], base), bad: [] };
   }
-  const good: PlainRequest[] = [];
-  for (let index = 0; index < list.length; index++) {
-    try {
-      const read = readRequest(list[index], "found", index);
-      if (typeof read === "string") good.push(absoluteLink(read, base));
-      else good.push({ ...read, url: absoluteLink(read.url, base) });
-    } catch (cause) {
-      bad.push({ index, cause });
-    }
-  }
-  return { size: list.length, good, bad };
+  const { good, bad } = siftRequests(list, "found");
+  const absolute = good.map((one) =>
+    typeof one === "string"
+      ? absoluteLink(one, base)
+      : { ...one, url: absoluteLink(one.url, base) },
+  );
+  return { size, good: absolute, bad };
 }
 
-/** Puts the verdicts of things that were no requests back where they stood. */
+/** Inserts the verdicts of values that were no requests at their places. */
 function withBad(codes: Uint8Array, bad: Sifted["bad"]): Uint8Array {
   const all = new Uint8Array(codes.length + bad.length);
   const isBad = new Set(bad.map(({ index }) => index));

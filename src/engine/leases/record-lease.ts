@@ -1,6 +1,6 @@
 /**
- * RecordLease: what a user works with. Fields were read at hand-out, so that they stay true after the record is gone;
- * whatever is rarely read (host, fingerprint, parent) is made when asked for.
+ * RecordLease: the lease that a user gets. Fields are read at hand-out, so that they stay valid after the record is gone; those that are
+ * rarely read (host, fingerprint, parent) are made on demand.
  */
 import type { GroupHold, HandOut } from "../../frontier/scheduling/hand-out.ts";
 import type { NormalPolicy } from "../../url/keys/key-policy.ts";

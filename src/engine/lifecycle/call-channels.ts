@@ -1,10 +1,10 @@
 /**
  * Channels of `node:diagnostics_channel`: what calls changed, for tools that observe a process without changing it.
  *
- *   end of a public call ─▶ does anybody listen? ─▶ totals now − totals of the last message ─▶ push, lease, end
+ *   end of a public call ─▶ is there a subscriber? ─▶ totals now − totals of the last message ─▶ push, lease, end
  *   event hub            ─▶ snapshot, fault
  *
- *   I1  Without a subscriber a call costs one look at each channel, and nothing is built.
+ *   I1  Without a subscriber a call costs one check of each channel, and nothing is built.
  *   I2  The messages of a channel add up to the report, from the opening on: the first one counts what came before its subscriber.
  */
 import { channel } from "node:diagnostics_channel";
@@ -66,7 +66,7 @@ export interface DiagnosticsMessages {
     /** Name of the frontier. */
     readonly frontier: string;
   };
-  /** Something went wrong beside the crawl. */
+  /** A fault. */
   "outrider:fault": FrontierFault & {
     /** Name of the frontier. */
     readonly frontier: string;
@@ -79,7 +79,7 @@ const ENDS = channel("outrider:end");
 const SNAPSHOTS = channel("outrider:snapshot");
 const FAULTS = channel("outrider:fault");
 
-/** Whether anybody listens to what calls change. @hot */
+/** Whether a channel of calls has a subscriber. @hot */
 export function areCallsObserved(): boolean {
   return PUSHES.hasSubscribers || LEASES.hasSubscribers || ENDS.hasSubscribers;
 }

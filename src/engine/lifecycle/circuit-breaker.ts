@@ -8,7 +8,7 @@ import type { FrontierStatus } from "../types/frontier-types.ts";
 
 export class CircuitBreaker {
   readonly #settings: Settings;
-  /** Times of the latest failures, no more than it takes. */
+  /** Times of the latest failures, as many as trip it. */
   readonly #failures: number[] = [];
   /** When its pause ends; undefined: it holds none. */
   untilMs: number | undefined;
@@ -38,7 +38,7 @@ export class CircuitBreaker {
     return true;
   }
 
-  /** Somebody decided by hand. */
+  /** A caller has changed the status. */
   disarm(): void {
     this.untilMs = undefined;
   }

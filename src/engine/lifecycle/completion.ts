@@ -4,7 +4,7 @@
  */
 
 /**
- * Completion: whether a frontier is idle, and whether it is finished (API.md, "Finished").
+ * Completion: whether a frontier is idle, and whether it is finished.
  *
  *   work ─▶ idle: nothing pending or leased ─▶ nothing waits, rests or is being pushed ─▶ onIdle, idleTimeoutMs ─▶ finished
  *
@@ -46,7 +46,7 @@ export class Completion {
     return !this.#isIdle && (counters.pending > 0 || counters.leased > 0);
   }
 
-  /** Tells idle and finished, once each. `sources`: how many are being pushed from. */
+  /** Emits idle and finished, once each. `sources`: how many are being pushed from. */
   update(core: Core, sources: number, nowMs: number): void {
     const { events, seeds } = this.#with;
     const { accepted, deferred, pending, waiting, leased } = core.counters;

@@ -4,8 +4,8 @@
  *   opening ─▶ running ⇄ paused ⇄ draining ⇄ running      any ─▶ stopping ─▶ stopped
  *
  * docs/guides/embedding.md lists what each call does in each status. stopping is closed to callers, so that it ends.
- * Every public call is `begin` … `end`. `end` serves those who wait, emits edges (empty, ready, idle, finished) and
- * arms one timer, only while a caller waits for a clock.
+ * Every public call is `begin` … `end`. `end` serves waiters, emits edges (empty, ready, idle, finished) and arms one timer, only while a
+ * caller waits for a clock.
  *
  *   I1  A waiter is served by the call, or the clock, that makes its lease possible: no wake-up is lost, because
  *       whatever changes the core ends in `end`, and `end` polls for the waiters itself.
@@ -45,7 +45,7 @@ export class Lifecycle {
   /** Sources being pushed from: not finished while there are any. */
   sources = 0;
   #runtime: Runtime | undefined;
-  /** What it was before it was shut. */
+  /** The status before `shut`. */
   #shut: { readonly runtime: Runtime; readonly status: FrontierStatus } | undefined;
   #leases: LeaseSource | undefined;
   readonly #waiters: Waiter[] = [];
@@ -133,12 +133,12 @@ export class Lifecycle {
     if (this.#breaker.untilMs !== undefined) this.#resetBreaker(nowMs);
     if (isOverdue(runtime.core, nowMs)) {
       step(runtime.core, nowMs);
-      runtime.core.log?.end(); // a group of its own: the call may be refused, or cut off, behind it
+      runtime.core.log?.end(); // a group of its own: the call after it may be refused, or cut off
     }
     return { core: runtime.core, nowMs };
   }
 
-  /** Opens a call that makes no sense on a closed frontier. */
+  /** Opens a call that is refused on a closed frontier. */
   need(): { core: Core; nowMs: number } {
     this.#open();
     return this.begin() as { core: Core; nowMs: number };
@@ -226,7 +226,7 @@ export class Lifecycle {
     }
   }
 
-  /** When a poll can next give a lease; undefined: no clock brings it about. */
+  /** When a poll can next return a lease; undefined: no clock brings it about. */
   dueAt(core: Core, nowMs: SteppedMs): number | undefined {
     if (this.status === "running") return this.background.before(nextDueAt(core, nowMs));
     return this.status === "paused" ? this.#breaker.untilMs : undefined;
@@ -270,7 +270,7 @@ export class Lifecycle {
     queueMicrotask(() => this.events.flush()); // its receiver may close again
   }
 
-  /** The disk refused the last words: open as before, for the caller to try again. */
+  /** The disk refused the last writes: open as before, so that the caller can try again. */
   reopen(): void {
     if (this.#shut === undefined) return;
     this.#runtime = this.#shut.runtime;

@@ -1,4 +1,4 @@
-/** Those who wait for a lifecycle: for leases, or for room. */
+/** The waiters of a lifecycle: for leases, or for room. */
 import type { Core, SteppedMs } from "../../frontier/core.ts";
 import type { Lease } from "../types/frontier-types.ts";
 
@@ -16,7 +16,7 @@ export interface Waiter {
   readonly release: () => void;
 }
 
-/** Somebody with more to push than fits. */
+/** A caller with more to push than there is room for. */
 export interface Room {
   readonly resolve: () => void;
   /** Whether trying again makes sense. */
@@ -29,7 +29,7 @@ export interface Asked extends Pick<Waiter, "max" | "resolve" | "reject"> {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Records that have gone: what gives memory back. */
+/** Records that have gone, which frees memory. */
 export function freedOf({ counters }: Core): number {
   return counters.done + counters.removed + counters.forgotten;
 }

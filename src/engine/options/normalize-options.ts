@@ -55,7 +55,7 @@ export interface Settings {
   readonly key: NormalPolicy;
   /** As they were given; undefined: those of the directory, if it has any. */
   readonly rulesGiven: FrontierOptions["rules"];
-  /** The rules to begin with, and what stands in for fields that later ones do not give. */
+  /** The rules to begin with, and the defaults for fields that later rules leave out. */
   readonly rules: RuleList;
   readonly defaults: RulePolicy;
   readonly seen: {
@@ -80,6 +80,8 @@ export interface Settings {
   readonly seed: number;
   /** Clocks stay as the files name them: what is opened is a copy, to be written elsewhere. */
   readonly keepsClocks?: boolean;
+  /** The memory begins small and grows. */
+  readonly isSmall?: boolean;
   /** For tests: most pages of the region, and most idle hosts remembered. */
   readonly pageCountMax?: number;
   readonly hostIdleCountMax?: number;
@@ -265,7 +267,7 @@ function durabilityOf(
   return durability === "sync" ? durability : readEvery(durability, path, "OPTION_INVALID");
 }
 
-function clockOf(clock: unknown, path: string, code: FrontierErrorCode): Clock {
+export function clockOf(clock: unknown, path: string, code: FrontierErrorCode): Clock {
   if (clock === null) throw misuse(code, path, clock, "a clock");
   const given = clock as Partial<Clock>;
   for (const method of ["now", "monotonic", "schedule"] as const) {

@@ -1,6 +1,6 @@
 /**
- * Presets: the five schedulers that this one descends from, each as options of the one engine. A preset gives plain
- * options and nothing else; what is passed in stands over it, `defaults` field by field.
+ * Presets: the five schedulers that this one descends from, each as options of the one engine. A preset returns plain options and nothing
+ * else; what is passed in overrides it, `defaults` field by field.
  *
  *   preset       key                          epoch                        order              attempts
  *   webmagic     the URL as it is, POST free  forever                      priority, fifo     1, retries at priority 0
@@ -69,9 +69,8 @@ const SCRAPY_PER_HOST = 8;
 const NEOCRAWLER_LIMIT = 200;
 
 /**
- * Option sets for people who come from another crawler: `openFrontier(presets.scrapy())` starts with the behaviour
- * that they know. Each call returns new plain data. `openFrontier` checks it. A preset keeps a frontier in memory
- * unless you pass a `directory`.
+ * Option sets for people who come from another crawler: `openFrontier(presets.scrapy())` starts with the behaviour of that crawler. Each
+ * call returns new plain data. `openFrontier` checks it. A preset keeps a frontier in memory unless you pass a `directory`.
  */
 export const presets: Presets = Object.freeze({
   webmagic: (options: FrontierOptions = {}) =>

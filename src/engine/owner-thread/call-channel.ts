@@ -3,7 +3,7 @@
  *
  *   open ──close is sent──▶ closing ──answered──▶ closed ──the thread ends──▶ over
  *     ▲                        │ └ the disk refused: open again                 ▲
- *     └────────────────────────┘        open, closing ──the thread dies─────────┘ bereft
+ *     └────────────────────────┘        open, closing ──the thread dies─────────┘ orphaned
  *
  *   I1  From closing on each call is answered here, as a closed frontier answers: by nothing that depends on which
  *       thread is faster.
@@ -37,7 +37,7 @@ interface CallChannelParts {
   readonly hold: (isHeld: boolean) => void;
 }
 
-/** Calls under way, and who listens. */
+/** Calls under way, and listeners. */
 export class CallChannel {
   readonly #port: MessagePort;
   readonly #calls = new Map<number, Waiting>();
@@ -61,7 +61,7 @@ export class CallChannel {
     port.unref();
   }
 
-  /** Nobody answers any more. */
+  /** No more answers will come. */
   get hasEnded(): boolean {
     return this.#end !== undefined;
   }
@@ -131,13 +131,13 @@ export class CallChannel {
     this.#port.close();
   }
 
-  /** What a call gets that is not answered any more. */
+  /** The answer to a call after the end. */
   async #atEnd(said: Omit<Call, "id">): Promise<unknown> {
     if (this.hasOwnerDied) throw this.#end;
     return this.#askClosed(said);
   }
 
-  /** What can not be sent is refused: by name, where the arguments are none that a frontier takes. */
+  /** Refuses what cannot be sent: by name, if a frontier would not take the arguments either. */
   async #refuse(said: Omit<Call, "id">, cause: unknown): Promise<never> {
     try {
       await this.#askClosed(said);

@@ -5,7 +5,7 @@
  *
  *   I1  A lease that was settled, or whose time is over, is forgotten. A later call on it is made on a spent one:
  *       its arguments are checked, and it is late, as for a caller who still holds the lease itself.
- *   I2  A source that is fed here is given to the end, or let go when the frontier closes: no call waits for ever.
+ *   I2  A source that is fed here is read to its end, or dropped when the frontier closes: no call waits for ever.
  */
 import { createSystemClock } from "../../base/clock.ts";
 import { type Crossing, FRONTIER_METHODS, HOST_METHODS, LEASE_METHODS } from "./thread-methods.ts";
@@ -26,7 +26,7 @@ import type {
   RequestLike,
 } from "../types/frontier-types.ts";
 
-/** Hand-outs between two looks for leases that ran out and were never settled. */
+/** Hand-outs between two searches for leases that ran out and were never settled. */
 const SWEEP_COUNT = 4_096;
 /** Items of an iterable that go in one message. */
 const ITEMS_COUNT = 256;
@@ -45,7 +45,7 @@ interface Source {
 interface Batch {
   /** undefined: there are no more. */
   readonly list: readonly RequestLike[] | undefined;
-  /** Told whether the pushFrom has read it. */
+  /** Called with whether the pushFrom has read it. */
   readonly taken: (isTaken: boolean) => void;
 }
 
@@ -82,7 +82,7 @@ export class CallHandler {
     this.#tell = tell;
   }
 
-  /** What the call gives, or a promise of it; throws what it throws. */
+  /** The result of the call, or a promise of it; throws what it throws. */
   handle(call: Call): unknown {
     if (call.on === "lease") return this.#ofLease(call);
     if (call.on === "host") return this.#ofHost(call);
@@ -113,7 +113,7 @@ export class CallHandler {
     }
   }
 
-  /** What a member of an object gives, packed as the list has it. */
+  /** The result of a member of an object, packed as the list has it. */
   #answer(table: Readonly<Record<string, Crossing>>, { method, args }: Call, of: object): unknown {
     const member = (of as Record<string, unknown>)[method];
     const answer = typeof member === "function" ? (member as Method).apply(of, [...args]) : member;
@@ -181,7 +181,7 @@ export class CallHandler {
     return facts;
   }
 
-  /** The next items of an iterable; `more` of one that is over, or was left, gives none. */
+  /** The next items of an iterable; `more` of one that is over, or was left, returns none. */
   #ofItems({ key, method, args }: Call): PlainItems {
     const number = key as number;
     if (method === "records")

@@ -1,7 +1,7 @@
 /**
- * How calls of a frontier on another thread are answered once its close has begun: as any closed frontier answers. It is asked of one, on this
- * thread, that was never open: so neither thread has to be the faster one, and no answer is written twice. One whose thread has
- * died rejects nothing, since it is unknown what became of the call (call-channel.ts).
+ * Answers calls of a frontier on another thread once its close has begun, as any closed frontier does: by a frontier on this thread that
+ * was never opened. This avoids a race with `close()`, and no answer is implemented twice. Calls of a frontier whose thread has died are
+ * not answered here, since it is unknown what became of them (call-channel.ts).
  */
 import { frontierClosed } from "../../base/errors.ts";
 import { LeaseService } from "../leases/lease-service.ts";
@@ -20,8 +20,8 @@ export type AnswerClosed = (call: Omit<Call, "id">) => unknown;
 /** Costs nothing before it is asked. */
 export function answerClosed(options: FrontierOptions): AnswerClosed {
   const { directory, defaults, seen } = options;
-  // What arguments are judged by; it is the caller's, who may change it.
-  const judged = structuredClone({
+  // The settings that arguments are copied against; they are the caller's, who may change them.
+  const copied = structuredClone({
     ...(directory === undefined ? {} : { directory }),
     ...(defaults === undefined ? {} : { defaults }),
     ...(seen === undefined ? {} : { seen }),
@@ -30,7 +30,7 @@ export function answerClosed(options: FrontierOptions): AnswerClosed {
   return (call) => {
     // The user's own state was the other thread's.
     if (call.method === "state" || call.method === "setState") throw frontierClosed();
-    callHandler ??= closedCallHandler(normalizeOptions(judged));
+    callHandler ??= closedCallHandler(normalizeOptions(copied));
     return callHandler.handle({ id: 0, ...call });
   };
 }

@@ -4,15 +4,15 @@
  */
 
 /**
- * Opens a frontier on a thread of its own, and clears up after that thread when it dies before it was closed.
+ * Opens a frontier on a thread of its own, and cleans up after that thread if it dies before it was closed.
  *
  *   open ─▶ thread ─ first answer ─▶ AsyncFrontier                     close ─▶ the thread ends by itself
  *                                         └ the thread dies (an uncaught error, out of memory)
  *                                              ├ every call under way and to come: FRONTIER_CLOSED, with the cause
  *                                              ├ threads at its shared memory: notified that their messages are no longer read
- *                                              └ its directory's lock: given back, since this process lives on
+ *                                              └ its directory's lock: released, since this process lives on
  *
- *   I1  Only the lock that stood there when the thread had opened is given back: a later owner of the directory has another.
+ *   I1  Only the lock that was there when the thread had opened is released: a later owner of the directory has another.
  */
 import { once } from "node:events";
 import { MessageChannel, receiveMessageOnPort, Worker } from "node:worker_threads";
@@ -37,9 +37,9 @@ import {
 import type { FrontierFault, FrontierHandle, FrontierOptions } from "../types/frontier-types.ts";
 
 /**
- * Opens a frontier on a thread of its own: the options and methods of `openFrontier`, with promises. Use it where
- * no call may hold the event loop, or where the calling thread is busy. Rejects with `OPTION_INVALID` for an option
- * that is or contains a function. Costs about 50 ms to open and a message for each call, about 0.1 ms: use batches.
+ * Opens a frontier on a thread of its own: the options and methods of `openFrontier`, with promises. Use it where no call may block the
+ * event loop, or where the calling thread is busy. Rejects with `OPTION_INVALID` for an option that is or contains a function. Costs
+ * about 50 ms to open and a message for each call, about 0.1 ms: use batches.
  *
  * When that thread dies, every call rejects with `FRONTIER_CLOSED` and the cause in `details.cause`, and `status`
  * reports `stopped` with reason `died`. The directory can be opened again at once, with everything that was
@@ -114,7 +114,7 @@ export async function openFrontierThread<Data = unknown>(
   return threadFrontier(name, parts) as unknown as AsyncFrontier<Data>;
 }
 
-/** Gives the lock back that stands in the directory now (I1). */
+/** Releases the lock that is in the directory now (I1). */
 function lockOf({ directory, readOnly }: FrontierOptions, name: string): () => void {
   if (directory === undefined || readOnly === true) return () => undefined;
   const place = { files: nodeFiles, directory: frontierDirectory(directory, name) };

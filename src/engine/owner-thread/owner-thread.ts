@@ -2,7 +2,7 @@
  * The thread that owns a frontier for another one (thread-frontier.ts): opens it, has a call handler make the calls that come, and answers
  * each. No other thread touches the frontier; workers join it as any other.
  *
- *   I1  Calls are made in the order they were sent, and each is answered once; that of close behind all others.
+ *   I1  Calls are made in the order they were sent, and each is answered once; that of close after all others.
  */
 import type { MessagePort } from "node:worker_threads";
 import { openFrontier } from "../api/open-frontier.ts";

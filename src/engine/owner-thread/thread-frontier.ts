@@ -1,11 +1,13 @@
 /**
- * The frontier that `openFrontierThread` returns: its owner is a thread of its own, so that no call of it holds this thread's event loop.
+ * The frontier that `openFrontierThread` returns: its owner is a thread of its own, so that no call of it blocks this thread's event
+ * loop.
  *
  *   this thread: call ── message ──▶ owner's thread: Frontier (owner-thread.ts)
  *        promise ◀── answer ───────┘        └─ share() ─▶ attach(handle) in workers: rings, no message
  *
- * Calls are made in the order in which they were sent. Its methods are made from one list (thread-methods.ts); here stand those that do
- * something on this thread as well. What has functions in it (hooks, a clock, rules with functions) can not be sent, and is refused by name.
+ * Calls are made in the order in which they were sent. Its methods are made from one list (thread-methods.ts); this file has those that
+ * also do something on this thread. What has functions in it (hooks, a clock, rules with functions) can not be sent, and is refused by
+ * name.
  */
 import { readClose, readList, readTake, type TakeOptions } from "../../base/argument-checks.ts";
 import type { Worker } from "node:worker_threads";
@@ -133,7 +135,7 @@ function numbersOf(channel: CallChannel, leases: Iterable<AsyncLease>): Array<nu
   });
 }
 
-/** What an iterable of the owner's gives, some hundred at a time. */
+/** The items of an iterable of the owner's, some hundred at a time. */
 async function* items<T>(
   channel: CallChannel,
   what: { key: number; method: string; args: readonly unknown[] },

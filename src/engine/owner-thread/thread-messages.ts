@@ -59,7 +59,7 @@ export type PlainLease = {
     : K]: Lease[K];
 } & { readonly number: number };
 
-/** Some of what an iterable gives; `isLast`: nothing comes after it. */
+/** Some items of an iterable; `isLast`: nothing comes after them. */
 export interface PlainItems {
   readonly items: readonly unknown[];
   readonly isLast: boolean;
@@ -80,7 +80,7 @@ export function errorOf({ name, message, code, details }: PlainError): Error {
   return error;
 }
 
-/** The cause of a fault: an error, or whatever a user gave for one, which came by a message itself. */
+/** The cause of a fault: an error, or another value that a user passed as one, which came by a message itself. */
 export type PlainCause = { readonly error: PlainError } | { readonly value: unknown };
 
 export function plainCause(cause: unknown): PlainCause {

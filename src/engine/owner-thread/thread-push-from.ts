@@ -45,7 +45,7 @@ export async function pushFromThread(
   } catch (cause) {
     const isAborted = signal?.aborted === true;
     void tell(isAborted ? "abort" : "feed", undefined).catch(() => undefined);
-    // What the source gave before it broke is pushed first; what that is refused for came first as well.
+    // What the source returned before it failed is pushed first; an error of that push comes first as well.
     if (!isAborted) await abort.race(result);
     throw cause;
   } finally {

@@ -21,9 +21,9 @@ export interface Identity {
   readonly lo: number;
   readonly hi: number;
   readonly hasIdentity: boolean;
-  /** The key that stands in for the URL's; null: the user's function gives none. */
+  /** The key that replaces the URL's; null: the user's function returned none. */
   readonly override: string | undefined | null;
-  /** Name of its epoch; null: the user's function gives none. */
+  /** Name of its epoch; null: the user's function returned none. */
   readonly epoch: string | null;
 }
 
@@ -68,7 +68,7 @@ function ruleOfFirst(core: Core, rows: Rows): RuleState | undefined {
   return core.plain ?? core.active[matchRow(core.matcher, rows, 0)];
 }
 
-/** The epoch that a push would put a request into; null: the user's function gives none, which is reported. */
+/** The epoch that a push would put a request into; null: the user's function returned none, which is reported. */
 function epochOf(
   { events }: IntakeContext,
   rule: RuleState | undefined,

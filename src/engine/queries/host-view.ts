@@ -1,4 +1,4 @@
-/** HostView: one politeness unit as a user sees and steers it. A host that is not known yet is made on the first change. */
+/** HostView: one politeness unit as a user reads and changes it. A host that does not exist yet is created by the first change. */
 import { AMOUNT, argument, bare } from "../../base/argument-checks.ts";
 import { memoryFull, misuse } from "../../base/errors.ts";
 import { kind } from "../../base/fields.ts";
@@ -34,8 +34,7 @@ const HOST_BYTES = 1024;
 type Read = (core: Core, host: number) => number;
 
 /**
- * A host's key as the table has it: hosts and domains are in lower case. A key that a user's function or a request named stands as it
- * was named.
+ * A host's key as the table has it: hosts and domains are in lower case. A key from a user's function or a request is used as it is.
  */
 export function unitKeyOf({ active, hasOwnUnits, hosts }: Core, key: string): string {
   const isOwn = hasOwnUnits && hostNamed(hosts, key) !== 0;

@@ -1,5 +1,5 @@
 /**
- * Record filters: which of them a call is about (base/argument-checks.ts has all others).
+ * Record filters: the records that a call applies to (base/argument-checks.ts has all others).
  *
  *   I1  A field that is unknown, or undefined, never passes: what it was to narrow would be everything.
  *   I2  What changes records takes at least one field; `{ all: true }` asks for everything.

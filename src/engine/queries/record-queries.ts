@@ -51,7 +51,7 @@ import { seenFind } from "../../structures/seen/seen-set.ts";
 import { float, word } from "../../structures/store.ts";
 import type { RecordArchive } from "../records/record-archive.ts";
 import { recordData, recordExtras, STATES } from "../records/record-view.ts";
-import { withHistory } from "../records/record-history.ts";
+import { isAt, type Where, withHistory } from "../records/record-history.ts";
 import { registrableDomain } from "../../url/parsing/registrable-domain.ts";
 import { BATCH_OK, rowHostText, rowKeyText } from "../../url/batch/row-fields.ts";
 import { isSpilledValue } from "../../structures/spill/spilled-identity.ts";
@@ -136,6 +136,23 @@ export function* recordsOf(
       });
       yield* views;
     }
+  }
+}
+
+/** Done records, by their histories: finished ones, and those that come again. */
+export function* historiesOf(
+  intake: IntakeContext,
+  archive: RecordArchive,
+  where: Where,
+  isCurrent: () => boolean,
+): Generator<RecordView> {
+  const { core } = intake;
+  for (const { lo, hi, history } of archive.histories()) {
+    if (!isCurrent()) return;
+    const value = seenFind(core.seen, lo, hi);
+    if (value === 0 || stateOfValue(core, value) !== "done" || !isAt(history, where)) continue;
+    const view = isFinishedValue(value) ? finishedRecord(value) : liveView(intake, value);
+    yield withHistory(view, history);
   }
 }
 

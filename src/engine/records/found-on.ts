@@ -9,8 +9,8 @@
  *                                  texts come into it when one is looked for: most crawls add far more pages than fail
  *
  *   I1  A slot's text has the whole fingerprint: two pages are never taken for each other.
- *   I2  At most half of the slots are in use, and a search ends after PROBES_MAX of them: who aims fingerprints at one
- *       slot loses URLs of his own pages and costs no time.
+ *   I2  At most half of the slots are in use, and a search ends after PROBES_MAX of them: pages whose fingerprints are aimed at one slot
+ *       lose their own URLs, and cost no time.
  *   I3  A journal gets the pages in pieces. A piece that is short is written again as it grows; the next one begins behind
  *       one that is long enough. The numbers of pieces go up, over restarts too; PIECES_MAX of them hold both generations.
  */

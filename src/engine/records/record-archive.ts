@@ -89,7 +89,7 @@ const NOTHING = { at: 0, state: undefined, facts: undefined, isNew: false };
 export class RecordArchive implements TransitionListener {
   readonly #tier: RecordTier;
   readonly #now: () => number;
-  /** Heard, of groups that are not sealed yet; the first `#whole` are of whole groups. */
+  /** Events of groups that are not sealed yet; the first `#whole` are of whole groups. */
   #heard: Event[] = [];
   #whole = 0;
   #sealed: Array<{ mark: number; events: Event[] }> = [];
@@ -197,7 +197,7 @@ export class RecordArchive implements TransitionListener {
     }
   }
 
-  /** Lets go of the store; with `isDiscard` nothing of it stays. */
+  /** Closes the store; with `isDiscard` it is deleted. */
   async close(isDiscard: boolean): Promise<void> {
     if (isDiscard) {
       this.#ready = [];

@@ -3,11 +3,10 @@
  *
  *   requeue({ state: 'done' }) ─▶ each history that is done ─▶ its identity is new again (counted as forgotten) ─▶ admitted
  *
- *   I1  The seen-set decides what state an identity is in; a history of an identity that it does not know is passed over.
+ *   I1  The seen-set decides what state an identity is in; a history of an identity that it does not hold is skipped.
  */
 import { FrontierError, memoryFull } from "../../base/errors.ts";
 import { hasReserve, hasRoomFor } from "../../frontier/records/memory-reserve.ts";
-import type { Core } from "../../frontier/core.ts";
 import { forgetDone } from "../../frontier/epochs/row-epochs.ts";
 import { comeBackNow } from "../../frontier/epochs/recrawl.ts";
 import { finishedView, isFinishedValue } from "../../frontier/records/finished-word.ts";
@@ -20,7 +19,8 @@ import { pushList } from "../intake/push-requests.ts";
 import type { RecordArchive, RecordHistory } from "./record-archive.ts";
 import type { RecordState, RecordView, RequestInput } from "../types/frontier-types.ts";
 
-interface Where {
+/** The part of a filter that a history answers. */
+export interface Where {
   readonly rule?: string | undefined;
   readonly host?: string | undefined;
 }
@@ -53,22 +53,6 @@ export function withHistory(view: RecordView, history: RecordHistory | undefined
     },
     trail,
   };
-}
-
-/** Done records, by their histories. */
-export function* doneHistories(
-  core: Core,
-  archive: RecordArchive,
-  where: Where,
-  isCurrent: () => boolean,
-): Generator<RecordView> {
-  for (const { lo, hi, history } of archive.histories()) {
-    if (!isCurrent()) return;
-    const value = seenFind(core.seen, lo, hi);
-    if (!isDone(value) || !isAt(history, where)) continue;
-    const { attempts, depth } = finishedView(value);
-    yield withHistory({ state: "done", attempts, depth }, history);
-  }
 }
 
 /** Done records that match stand in line again, with all attempts before them; how many. */
@@ -104,10 +88,10 @@ function historyBytes({ url, extras }: RecordHistory): number {
   return 2 * (url.length + (extras?.length ?? 0));
 }
 
-/** Throws for a frontier that has no histories to go by. */
-export function needArchive(archive: RecordArchive | undefined, what: string): RecordArchive {
+/** Throws for a frontier without histories, which done records need. */
+export function needArchive(archive: RecordArchive | undefined): RecordArchive {
   if (archive !== undefined) return archive;
-  const message = `${what} "done" (expected: a frontier opened with records: 'full')`;
+  const message = `filter.state: "done" (expected: a frontier opened with records: 'full')`;
   throw new FrontierError("UNSUPPORTED", message);
 }
 
@@ -135,7 +119,8 @@ function isDone(value: number): boolean {
   return value !== 0 && isFinishedValue(value) && !finishedView(value).isRemoved;
 }
 
-function isAt(history: RecordHistory, { rule, host }: Where): boolean {
+/** Whether a history is of this rule and host. */
+export function isAt(history: RecordHistory, { rule, host }: Where): boolean {
   if (rule !== undefined && rule !== history.rule) return false;
   return host === undefined || host.toLowerCase() === history.host;
 }

@@ -55,17 +55,13 @@ export function recordData(core: Core, record: number, extras: Extras): unknown 
 }
 
 /** A record as a request view, as events and peek show it. */
-export function recordView(
-  core: Core,
-  record: number,
-  url = recordUrl(core.scratch, record),
-): RequestView {
+export function recordView(core: Core, record: number): RequestView {
   const { store } = core;
   const extras = recordExtras(core, record);
   const data = recordData(core, record, extras);
   const parent = recordParent(store, record);
   return {
-    url,
+    url: recordUrl(core.scratch, record),
     method: extras.m ?? "GET",
     host: recordHost(core, record),
     rule: ruleOf(core, record).id,

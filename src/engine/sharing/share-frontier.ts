@@ -35,6 +35,7 @@ import { NO_EXTRAS } from "../intake/request-extras.ts";
 import type { EventHub } from "../event-hub.ts";
 import { type IntakeContext, modeOf } from "../intake/intake-context.ts";
 import { refuse } from "../intake/push-requests.ts";
+import { siftRequests } from "../intake/request-fields.ts";
 import { canApplyResults, applyResults, type ResultBatch as RecordSheaf } from "./apply-results.ts";
 import { loadKernelModule } from "../kernel-file.ts";
 import { RecordLease } from "../leases/record-lease.ts";
@@ -90,7 +91,7 @@ export class WorkerSharing {
     return this.#hub.handle;
   }
 
-  /** Identities may be new again: what workers know is void from here on. */
+  /** Identities may be new again: what workers have of them is void from here on. */
   refresh(): void {
     if (this.#intake !== undefined) this.#intake.filter = undefined;
     this.#intake = undefined;
@@ -118,6 +119,7 @@ export class WorkerSharing {
       maxFound: settings.maxFound,
       canApplyResults: () => canApplyResults(lifecycle),
       applyResults: (resultBatch) => applyResults(lifecycle, resultBatch as unknown as RecordSheaf),
+      sift: (requests) => siftRequests(requests, "requests"),
       pushMany: (requests) => frontier.pushMany(requests as RequestLike[]),
       isPlain: (lease) =>
         lease instanceof RecordLease && lease.extras === NO_EXTRAS && lease.data === undefined,
@@ -164,7 +166,7 @@ export class WorkerSharing {
       this.#intake = intake;
       this.#isWatched = isWatched;
       this.#facts = isWatched ? undefined : factsOf(intake);
-      // Told of what is admitted, where workers ask it.
+      // Called with what is admitted, if workers use it.
       intake.filter = this.#facts?.policy === undefined ? undefined : this.#hub?.filter;
     }
     return this.#facts;

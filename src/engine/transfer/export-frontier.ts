@@ -140,7 +140,7 @@ export async function* exportFrontier(
   }
 }
 
-/** The sections of a snapshot of the copy. Nobody changes it: there is no journal beside it. */
+/** The sections of a snapshot of the copy. It does not change: there is no journal beside it. */
 async function snapshotOf(frontier: LocalFrontier, place: Place): Promise<SnapshotReader> {
   const { path } = await frontier.snapshot({ whole: true });
   return new SnapshotReader(place.files, path, listDirectory(place).snapshots.at(-1) as number);

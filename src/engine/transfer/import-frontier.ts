@@ -33,7 +33,7 @@ import { preamble, type Section } from "../../persistence/snapshot/snapshot-form
 import { removeUnusedDirectory } from "../../persistence/directory/remove-unused-directory.ts";
 import { LocalFrontier } from "../api/local-frontier.ts";
 import { pushLines } from "./import-requests.ts";
-import { normalizeOptions } from "../options/normalize-options.ts";
+import { normalizeOptions, type Settings } from "../options/normalize-options.ts";
 import { optionsOfNotes, storedOptions } from "../options/stored-options.ts";
 import type { FrontierOptions } from "../types/frontier-types.ts";
 
@@ -144,16 +144,35 @@ async function importRequests(
 ): Promise<ImportResult> {
   const stored = storedOptions(directory, name)?.options;
   const settings = normalizeOptions({ ...stored, ...givenOf(options ?? {}), directory, name });
-  await using frontier = await LocalFrontier.open(settings);
   let isOurs = isEmpty;
-  frontier.on("resumed", () => {
-    isOurs = false;
-  });
-  await new Promise<void>((resolve) => setImmediate(resolve)); // it was reported by then
-  try {
+  const work = async (frontier: LocalFrontier): Promise<ImportResult> => {
+    frontier.on("resumed", () => {
+      isOurs = false;
+    });
+    await new Promise<void>((resolve) => setImmediate(resolve)); // it was reported by then
     return { kind: "requests", ...(await pushLines(frontier, lines, visited)) };
+  };
+  // Lines that were visited elsewhere are taken by an empty directory alone, also in the next call.
+  const isUndone = (error: unknown): boolean => isOurs && (visited > 0 || !isOfDisk(error));
+  return withFrontier(settings, work, isUndone);
+}
+
+/**
+ * Opens a frontier, works on it and closes it. `isUndone`: an error after which nothing of it stays. A frontier that the disk
+ * does not let close is left as by a crash, so that its lock is free for the next call.
+ */
+async function withFrontier(
+  settings: Settings,
+  work: (frontier: LocalFrontier) => Promise<ImportResult>,
+  isUndone: (error: unknown) => boolean = () => false,
+): Promise<ImportResult> {
+  const frontier = await LocalFrontier.open(settings);
+  try {
+    const result = await work(frontier);
+    await frontier.close();
+    return result;
   } catch (error) {
-    if (isOurs && !isOfDisk(error)) await frontier.close({ discard: true });
+    await frontier.close({ discard: isUndone(error) }).catch(() => frontier.abandon());
     throw error;
   }
 }
@@ -185,10 +204,11 @@ async function importDigests(
       size++;
     } else broken = size + 1;
   }
-  await using frontier = await LocalFrontier.open(settings);
-  const accepted = await frontier.visit(Buffer.concat(chunks));
-  const rest = { deferred: 0, duplicate: size - accepted, rejected: 0, full: 0, reasons: {} };
-  return { kind: "digests", passed: broken === undefined ? 0 : 1, size, accepted, ...rest };
+  return withFrontier(settings, async (frontier) => {
+    const accepted = await frontier.visit(Buffer.concat(chunks));
+    const rest = { deferred: 0, duplicate: size - accepted, rejected: 0, full: 0, reasons: {} };
+    return { kind: "digests", passed: broken === undefined ? 0 : 1, size, accepted, ...rest };
+  });
 }
 
 /** Digests held one by one before they become one piece. */
@@ -222,11 +242,12 @@ async function restored(
       name,
       from,
     });
-    await using frontier = await LocalFrontier.open(settings);
-    if (digests.length > 0) await frontier.visit(digests);
-    const { accepted, deferred } = frontier.report();
-    const none = { duplicate: 0, rejected: 0, full: 0, reasons: {} };
-    return { kind: "frontier", passed: 0, size: records, accepted, deferred, ...none };
+    return await withFrontier(settings, async (frontier) => {
+      if (digests.length > 0) await frontier.visit(digests);
+      const { accepted, deferred } = frontier.report();
+      const none = { duplicate: 0, rejected: 0, full: 0, reasons: {} };
+      return { kind: "frontier", passed: 0, size: records, accepted, deferred, ...none };
+    });
   } catch (error) {
     const isDisk = typeof (error as NodeJS.ErrnoException).syscall === "string";
     throw isDisk ? diskFault(error, own) : error;

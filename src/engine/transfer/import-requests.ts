@@ -1,5 +1,6 @@
 /**
- * The requests of an import: of lines, pushed in slices. Nobody polls meanwhile, so what finds no room is counted and not waited for.
+ * The requests of an import: of lines, pushed in slices. Nothing is polled meanwhile, so requests without room are counted and not waited
+ * for.
  *
  *   lines ─┬─ the first ones, as many as were visited ─▶ pushed, and taken out again: seen
  *          └─ all others ─▶ pushed ─▶ counted by verdict

@@ -1,6 +1,6 @@
 /**
- * AsyncFrontier: the surface of a frontier that another thread, or the network, stands in front of. It is derived from `Frontier`, so that a method is
- * declared once: what gives a value there gives a promise here, what gives an iterable gives an async one, leases are async as well.
+ * AsyncFrontier: the surface of a frontier on another thread, or across the network. It is derived from `Frontier`, so that a method is
+ * declared once: a value there is a promise here, an iterable an async one, and leases are async as well.
  */
 import type { Frontier, FrontierStatus, HostView, Lease } from "./frontier-types.ts";
 
@@ -39,10 +39,10 @@ export interface AsyncLease<Data = unknown>
   readonly data: Data;
 }
 
-/** One host of an `AsyncFrontier`; a host that is not known yet is made by the first change. */
+/** One host of an `AsyncFrontier`; a host that does not exist yet is created by the first change. */
 export interface AsyncHost
   extends AsyncMembers<Pick<HostView, "blockUntil" | "hold" | "unhold">, never> {
-  /** Its settings and counts as they stand. */
+  /** Its settings and counts now. */
   view(): Promise<Omit<HostView, "blockUntil" | "hold" | "unhold">>;
   /** Changes settings, all of them or none. Rejects with ARGUMENT_INVALID where one is wrong. */
   set(change: {
@@ -73,7 +73,7 @@ export interface AsyncFrontier<Data = unknown>
   status(): Promise<FrontierStatus>;
   /** As `Frontier.done`. */
   done(leases: Iterable<AsyncLease<Data>>): Promise<number>;
-  /** A host by its key (`lease.host`), to look at or to steer. */
+  /** A host by its key (`lease.host`), to read or to change. */
   host(key: string): AsyncHost;
   /** Listens to what is called after it: what was under way before is not delivered. */
   on: Frontier<Data>["on"];

@@ -1,7 +1,7 @@
 /** What a frontier reports as it happens, as types: its status, its events, and what they carry. */
 import type { FailureView, RequestView } from "./view-types.ts";
 
-/** Where a frontier stands in its life: `opening` → `running` ⇄ `paused`, `draining` → `stopping` → `stopped`. */
+/** The status of a frontier: `opening` → `running` ⇄ `paused`, `draining` → `stopping` → `stopped`. */
 export type FrontierStatus = "opening" | "running" | "paused" | "draining" | "stopping" | "stopped";
 
 /**
@@ -81,7 +81,7 @@ export interface FrontierEvents<Data = unknown> {
   };
   /** A snapshot is on the disk. */
   snapshot: SnapshotInfo;
-  /** Something went wrong beside the crawl. It never stops the crawl. */
+  /** A fault. It never stops the crawl. */
   error: FrontierFault;
   /** The status changed. */
   status: {
@@ -122,7 +122,7 @@ export interface RecoveryProgress {
   readonly size: number;
 }
 
-/** One thing that went wrong beside the crawl. */
+/** One fault, which does not stop the crawl. */
 export interface FrontierFault {
   /**
    * `hook` and `listener`: a function of yours. `handler`: a worker's. `user`: `done({ errors })`. `disk`: the

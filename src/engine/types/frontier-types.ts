@@ -4,8 +4,8 @@
  */
 
 /**
- * The public surface as types: what a user's editor shows. Meanings stand beside each member; views, events and the report
- * have files of their own.
+ * The public surface as types: what a user's editor shows. Each member has its meaning beside it; views, events and the report have files
+ * of their own.
  */
 import type { ListenOptions } from "../../base/listen-options.ts";
 import type { RequestInput, RequestLike } from "../../base/request-types.ts";
@@ -54,18 +54,18 @@ export type FrontierHandle = CrewHandle;
 export interface Frontier<Data = unknown> extends AsyncIterable<Lease<Data>>, AsyncDisposable {
   /** Its name, from the options. */
   readonly name: string;
-  /** Where it stands in its life. */
+  /** Its status now. */
   readonly status: FrontierStatus;
   /**
-   * Hands one request in; `fields` are used for those that it does not set. Costs about 1 µs; never throws for a URL
-   * that is refused. Throws `REQUEST_INVALID` for a wrong field.
+   * Pushes one request; `fields` are used for those that it does not set. Costs about 1 µs; never throws for a URL that is refused.
+   * Throws `REQUEST_INVALID` for a wrong field.
    *
    * @example
    * frontier.push("https://example.org/", { priority: 10 });
    */
   push(request: RequestLike<Data>, fields?: Partial<RequestInput<Data>>): Verdict;
   /**
-   * Hands a batch in, the fast way. `defaults` holds fields for all of them. Costs about 0.35 µs a URL for strings.
+   * Pushes a batch, which is faster than single pushes. `defaults` holds fields for all of them. Costs about 0.35 µs a URL for strings.
    * Returns counts and a verdict each; throws `REQUEST_INVALID` for wrong `defaults`.
    */
   pushMany(
@@ -73,8 +73,8 @@ export interface Frontier<Data = unknown> extends AsyncIterable<Lease<Data>>, As
     defaults?: Partial<RequestInput<Data>>,
   ): PushResult;
   /**
-   * Hands in everything that an iterable gives, in slices, and waits while there is no room. Costs what `pushMany`
-   * costs. Rejects with what the source throws, after its earlier requests were pushed.
+   * Pushes everything from an iterable, in slices, and waits while there is no room. Costs what `pushMany` costs. Rejects with what the
+   * source throws, after its earlier requests were pushed.
    */
   pushFrom(
     source: AsyncIterable<RequestLike<Data>> | Iterable<RequestLike<Data>>,
@@ -148,7 +148,7 @@ export interface Frontier<Data = unknown> extends AsyncIterable<Lease<Data>>, As
   record(request: RequestLike): RecordView<Data> | undefined;
   /**
    * Records by state, rule and host. Done ones need `records: "full"`; without, those are returned that `put` finished
-   * or that come again, and it throws `UNSUPPORTED` where there are none. Costs a look at each record that is passed.
+   * or that come again, and it throws `UNSUPPORTED` where there are none. Costs a read of each record that is passed.
    */
   records(filter?: RecordsFilter): Iterable<RecordView<Data>>;
   /**
@@ -158,7 +158,7 @@ export interface Frontier<Data = unknown> extends AsyncIterable<Lease<Data>>, As
   explain(request: RequestLike): Explanation;
   /**
    * Every open epoch other than `forever`, the latest first, with its counts: shows which can be forgotten; returns
-   * none where there are no others. Costs a look at the seen-set for each identity.
+   * none where there are no others. Costs a look-up in the seen-set for each identity.
    *
    * @example
    * for (const { name, pending } of frontier.epochs()) {
@@ -168,12 +168,11 @@ export interface Frontier<Data = unknown> extends AsyncIterable<Lease<Data>>, As
   epochs(): Iterable<EpochView>;
   /**
    * The earliest time at which `poll()` can succeed, in milliseconds since 1970; undefined: nothing waits for a
-   * clock. May be early, never late. Costs a look at the next lease and at the clocks that end before it.
+   * clock. May be early, never late. Costs a check of the next lease and of the clocks that end before it.
    */
   nextDueAt(): number | undefined;
   /**
-   * Counters and gauges, as plain data; its `toString()` is for people. Costs a few microseconds and a look at each
-   * rule.
+   * Counters and gauges, as plain data; its `toString()` is for people. Costs a few microseconds and a read of each rule.
    */
   report(): Report;
   /**
@@ -185,7 +184,10 @@ export interface Frontier<Data = unknown> extends AsyncIterable<Lease<Data>>, As
     listener: (payload: FrontierEvents<Data>[E]) => void,
     options?: ListenOptions,
   ): () => void;
-  /** A host by its key (`lease.hostKey`, else `lease.host`), to look at or to steer. Costs one look-up; throws `ARGUMENT_INVALID` for what is no host. */
+  /**
+   * A host by its key (`lease.hostKey`, else `lease.host`), to read or to change. Costs one look-up; throws `ARGUMENT_INVALID` for what
+   * is no host.
+   */
   host(key: string): HostView;
   /** Changes a pending record in place, its sequence kept. Returns false where there is none. Costs about 1 µs. */
   update(
@@ -206,7 +208,7 @@ export interface Frontier<Data = unknown> extends AsyncIterable<Lease<Data>>, As
   /**
    * Makes failed or done records pending again, all attempts before them. Returns how many. Done ones need
    * `records: "full"`. Throws `ARGUMENT_INVALID` for a filter without a field: every failed record is `{ all: true }`.
-   * Costs a look at each record of that state.
+   * Costs a read of each record of that state.
    *
    * @example
    * frontier.requeue({ reason: "HTTP 503" });
@@ -214,7 +216,7 @@ export interface Frontier<Data = unknown> extends AsyncIterable<Lease<Data>>, As
   requeue(filter: RequeueFilter): number;
   /**
    * Takes pending records out, for traps: they stay seen. Returns how many. Throws `ARGUMENT_INVALID` for a filter
-   * without a field: every pending record is `{ all: true }`. Costs a look at each pending record of the host or rule.
+   * without a field: every pending record is `{ all: true }`. Costs a read of each pending record of the host or rule.
    */
   remove(filter: RemoveFilter): number;
   /**
@@ -274,8 +276,8 @@ export interface Frontier<Data = unknown> extends AsyncIterable<Lease<Data>>, As
   /** Returns a handle for `attach` in other threads: pass it as `workerData`, or post it. Costs the shared memory, once. */
   share(): FrontierHandle;
   /**
-   * Takes in what threads have published, flushes, and gives the lock back. Leases that are out are pending again.
-   * Costs one flush. Rejects when the disk fails: the frontier is open then as before.
+   * Applies what threads have published, flushes, and releases the lock. Leases that are out are pending again. Costs one flush. Rejects
+   * when the disk fails: the frontier is open then as before.
    */
   close(options?: {
     /**

@@ -49,8 +49,8 @@ export interface PutOptions<Data = unknown> {
  */
 export interface PollOptions {
   /**
-   * Leases of this host alone (`lease.hostKey`, else `lease.host`), as many as are pending: its delay, limit, block and
-   * hold are passed over. Its rule must be polite.
+   * Leases of this host alone (`lease.hostKey`, else `lease.host`), as many as are pending: its delay, limit, block and hold are ignored.
+   * Its rule must be polite.
    * @defaultValue any host that may go
    */
   host?: string | undefined;
@@ -81,8 +81,8 @@ export interface DoneResult extends PushResult {
 /**
  * The right to work on one URL until a deadline. End it with `done`, `retry`, `fail` or `release`.
  *
- * A lease whose deadline has passed is late: its methods change nothing and return so. Owner's thread only. `using lease = frontier.poll()` releases it at the
- * end of the block, unless it has ended by then. `Data` is the type of its request's `data`.
+ * A lease whose deadline has passed is late: its methods change nothing and report that. Owner's thread only. `using lease =
+ * frontier.poll()` releases it at the end of the block, unless it has ended by then. `Data` is the type of its request's `data`.
  */
 export interface Lease<Data = unknown> extends LeaseFields<Data>, Disposable {
   /**
@@ -100,8 +100,7 @@ export interface Lease<Data = unknown> extends LeaseFields<Data>, Disposable {
    */
   retry(options?: RetryOptions): "requeued" | "failed" | "late";
   /**
-   * Gives the URL up: it stays in state `failed` until it is requeued or forgotten. Returns false where the
-   * deadline has passed.
+   * Ends the URL for good: it stays in state `failed` until it is requeued or forgotten. Returns false where the deadline has passed.
    */
   fail(reason?: string, outcome?: Outcome): boolean;
   /**

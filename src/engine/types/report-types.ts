@@ -3,14 +3,14 @@ import type { Latency } from "../../base/time/latency-histogram.ts";
 import type { FrontierStatus } from "./event-types.ts";
 
 /**
- * Counters and gauges, as plain data. A counter only rises; a gauge is a value of now. What is kept over a restart needs a
- * directory, or the file of `snapshot`; after a kill, counters that no record holds (`pushed`, `duplicate`, `rejected`,
- * `full`, `expired`, `lateResults`) are those of the last flush.
+ * Counters and gauges, as plain data. A counter only rises; a gauge is a current value. What is kept over a restart needs a directory, or
+ * the file of `snapshot`; after a kill, counters that no record holds (`pushed`, `duplicate`, `rejected`, `full`, `expired`,
+ * `lateResults`) are those of the last flush.
  *
  * accepted + deferred = pending + waiting + leased + done + failed + forgotten + removed, always.
  */
 export interface Report {
-  /** Where the frontier stands in its life. Gauge of this process. */
+  /** The frontier's status. Gauge of this process. */
   readonly status: FrontierStatus;
   /** When something can be handed out again, where everything left waits for a clock. Gauge, kept over a restart. */
   readonly waitingUntil: number | undefined;
@@ -142,7 +142,7 @@ export interface Report {
     /** Bytes outside the heap for each live record. */
     bytesPerUrl: number;
   };
-  /** How far the files are. Gauge of this process. */
+  /** What is durable, and the size of the journal. Gauge of this process. */
   readonly durability: {
     /** Last flush, in milliseconds since 1970; undefined: none yet. */
     readonly flushedAt: number | undefined;

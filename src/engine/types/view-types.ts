@@ -2,7 +2,7 @@
 import type { RecordState } from "../../frontier/records/record-state.ts";
 import type { Verdict } from "../../frontier/admission/verdicts.ts";
 
-/** A request as it stands in the frontier, or would stand there. */
+/** A request as it is in the frontier, or would be. */
 export interface RequestView<Data = unknown> {
   /** The URL that is visited. */
   readonly url: string;
@@ -36,8 +36,8 @@ export interface RequestView<Data = unknown> {
  */
 export interface FailureView {
   /**
-   * What `fail` or the last `retry` gave, at most 500 characters, else what the frontier decided: `"failed"`,
-   * `"attempts"`, `"expired"`, `"deliveries"`, `"host-gave-up"`, `"no-rule"`.
+   * The reason of `fail` or of the last `retry`, at most 500 characters; otherwise the frontier's own: `"failed"`, `"attempts"`,
+   * `"expired"`, `"deliveries"`, `"host-gave-up"`, `"no-rule"`.
    */
   readonly reason: string;
   /** When it failed, in milliseconds since 1970. */
@@ -54,7 +54,7 @@ export interface FailureView {
 
 /** What is known of one identity. Fields that are missing are not kept in its state. */
 export interface RecordView<Data = unknown> {
-  /** Where it stands. */
+  /** Its state. */
   readonly state: RecordState;
   /** Attempts that were counted. */
   readonly attempts: number;
@@ -132,7 +132,7 @@ export interface Explanation {
   readonly rule?: string;
   /** The verdict that a push would return now. */
   readonly verdict: Verdict;
-  /** Where its record stands; missing: there is none. */
+  /** The state of its record; missing: there is none. */
   readonly state?: RecordState;
   /** The epoch that a push would use. */
   readonly epoch?: string;

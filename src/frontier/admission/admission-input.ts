@@ -52,6 +52,12 @@ export interface Admission {
   volatileData: unknown;
 }
 
+/** The epoch and the packed optional part of each plain URL of a list. */
+export interface NamedRows {
+  readonly epochs: readonly string[];
+  readonly blobs: readonly Uint8Array[];
+}
+
 export interface BatchAdmission {
   readonly rows: Rows;
   readonly count: number;
@@ -68,6 +74,8 @@ export interface BatchAdmission {
   readonly hasParents?: boolean;
   /** One per row where the request was more than a URL. */
   readonly admissions: ReadonlyArray<Admission | undefined> | undefined;
+  /** What plain rows have beside their URLs, that of row 0 at `codesStart`; undefined: nothing. */
+  readonly named?: NamedRows | undefined;
   /** Offset of the rule queue of each row; 0: the rule that takes every URL. */
   readonly rowRules: number;
   /** The user's hook, asked for rows that would be admitted; undefined: refused. */

@@ -11,6 +11,8 @@
  *   made in bulk                none of the bits of the two paths below
  *   marked in bulk, made each   MODE_EACH, and none of MODE_ROWS
  *   decided row by row          a bit of MODE_ROWS
+ *
+ * Rows that name their epochs themselves (named-rows.ts) are made in bulk with MODE_EPOCHS too.
  */
 import { isExempt } from "../../url/keys/identity-bytes.ts";
 import type { NormalPolicy } from "../../url/keys/key-policy.ts";
@@ -35,7 +37,7 @@ export const MODE_TIGHT = 32;
 export const MODE_HOOK = 64;
 /** Some request of the batch is more than a URL. */
 export const MODE_REQUESTS = 128;
-/** Some key is more than the kernel can make, or than a lease's URL gives back. */
+/** Some key cannot be made by the kernel, or from a lease's URL. */
 export const MODE_KEYS = 256;
 /** Digests of another program are looked at. */
 export const MODE_DIGESTS = 512;

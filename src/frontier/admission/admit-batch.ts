@@ -50,6 +50,7 @@ import {
 import { nameAdmitted } from "../../structures/records/entry-batch.ts";
 import { queueFree, queueOf } from "../../structures/hosts/host-queue.ts";
 import {
+  blobFree,
   RECORD_FLAG_HTTPS,
   recordCreate,
   recordTextOffset,
@@ -71,20 +72,29 @@ import {
 } from "../../url/batch/row-fields.ts";
 import {
   type BatchAdmission,
+  type NamedRows,
   parentOfRow,
   refusalOf,
   ruleOfRow,
   setRowText,
 } from "./admission-input.ts";
 import { addRow, readyHosts } from "./add-to-host.ts";
-import { MODE_EACH, MODE_ROWS } from "./admission-mode.ts";
-import { admitEach } from "./admit-rows.ts";
+import { MODE_ACCEPTED, MODE_EACH, MODE_ROWS } from "./admission-mode.ts";
+import { admitEach, namedBlob } from "./admit-rows.ts";
 import { type Core, effectivePriority, type RuleState } from "../core.ts";
 import { FOREVER } from "../epochs/epoch-policy.ts";
-import { enterEpochs, joinEpoch, logJoined, type RowEpochs } from "../epochs/row-epochs.ts";
+import {
+  enterEpochs,
+  type JoinedEpoch,
+  joinEpoch,
+  leaveEpoch,
+  logJoined,
+  type RowEpochs,
+} from "../epochs/row-epochs.ts";
 import { evictHosts } from "../politeness/host-eviction.ts";
 import { hasRoom } from "../records/memory-reserve.ts";
 import { sharesJoin } from "../scheduling/rule-shares.ts";
+import { logNamed, preparedBlob, prepareNamed, unprepare } from "./named-rows.ts";
 import { lowerDepth } from "./sighting.ts";
 import { spillOverBudget } from "../scheduling/spill-control.ts";
 import type { TransitionLog } from "../records/transition-log.ts";
@@ -97,6 +107,7 @@ interface CommonOfRows {
   readonly depth: number | undefined;
   readonly parent: number;
   readonly hasParents?: boolean;
+  readonly named?: NamedRows | undefined;
 }
 
 /** Opens the job of a batch of plain rows: the crossing that marks them surveys them too. */
@@ -104,7 +115,7 @@ export function openAdmission(
   core: Core,
   rows: Rows,
   rowRules: number,
-  { depth = 0, hasParents = false, parent }: CommonOfRows,
+  { depth = 0, hasParents = false, named, parent }: CommonOfRows,
 ): OpenJob {
   const rule = rowRules === 0 ? (core.plain as RuleState).handle : 0;
   return openJob(core.scratch, core.hosts, {
@@ -114,11 +125,15 @@ export function openAdmission(
     depth,
     parent,
     hasParents,
+    hasBlobs: named !== undefined,
     duplicate: VERDICT_DUPLICATE,
   });
 }
 
-/** Gives every row its verdict and makes the records of those admitted. `job`: that of rows which the crossing that parsed them has marked. */
+/**
+ * Sets the verdict of every row and makes the records of those admitted. `job`: that of rows which the crossing that parsed them has
+ * marked.
+ */
 export function admitRows(core: Core, intake: BatchAdmission, job: MarkedJob | undefined): void {
   bookPushed(core, intake.count);
   const epochs = enterEpochs(core, intake);
@@ -150,7 +165,7 @@ function admitMarked(
   marked: MarkedJob,
   epochs: RowEpochs,
 ): void {
-  const { rows, count, codes, codesStart, depth } = intake;
+  const { rows, count, codes, codesStart, depth, mode, named } = intake;
   const { draft, hosts, scratch } = core;
   const values = valuesOffset(rows) >> 2;
   const { joined } = hosts;
@@ -160,13 +175,15 @@ function admitMarked(
   const decided = takeSurveyed(scratch, hosts, marked, intake);
   bookVerdict(core, VERDICT_DUPLICATE, surveyedDuplicates(scratch, decided));
   // The kernel makes records that nothing listens to, and their hosts.
-  const isBulk = (intake.mode & MODE_EACH) === 0;
+  const isBulk = (mode & (named === undefined ? MODE_EACH : MODE_ACCEPTED)) === 0;
+  const isNamed = isBulk && named !== undefined;
+  if (isNamed) prepareNamed(core, intake, epochs);
   const job = isBulk ? takeRecords(scratch, hosts, decided, count) : undefined;
   for (let row = job === undefined ? 0 : makeBulk(core, job, 0); row < count; ) {
     if (wordAt(core.store, values + row) === TABLE_NEW) {
       if (job !== undefined) leaveRecord(scratch, job, row);
       const epoch = epochs === undefined ? FOREVER : (epochs[row] as string);
-      const code = makePlain(core, intake, row, epoch);
+      const code = makePlain(core, intake, row, epoch, isNamed ? preparedBlob(core, row) : 0);
       codes[codesStart + row] = code;
       bookVerdict(core, code);
       isShort ||= code === VERDICT_FULL_MEMORY;
@@ -178,6 +195,7 @@ function admitMarked(
   if (isShort) unmakeHosts(core, intake, joined);
   const noted = notedCount(scratch, decided);
   for (let index = 0; index < noted; index++) sightRow(core, intake, notedRow(scratch, index));
+  if (isNamed) logNamed(core, intake, epochs);
   if (core.log !== undefined) logRows(core, core.log, intake);
 }
 
@@ -240,10 +258,16 @@ function joinOpened(core: Core, job: MadeJob): void {
   }
 }
 
-/** Makes the record of a new row whose identity the table has claimed. @hot */
-function makePlain(core: Core, intake: BatchAdmission, row: number, epoch: string): number {
+/** Makes the record of a new row whose identity the table has claimed. `prepared`: its blob, where it is a member already. @hot */
+function makePlain(
+  core: Core,
+  intake: BatchAdmission,
+  row: number,
+  epoch: string,
+  prepared: number,
+): number {
   const { draft, store } = core;
-  const { rows, nowMs } = intake;
+  const { named, rows, nowMs } = intake;
   const rule = ruleOfRow(core, intake.rowRules, row);
   draft.priority = effectivePriority(rule.policy, undefined, intake.depth);
   draft.parent = parentOfRow(core, intake, row);
@@ -252,23 +276,31 @@ function makePlain(core: Core, intake: BatchAdmission, row: number, epoch: strin
   draft.lo = wordAt(store, hash);
   draft.hi = wordAt(store, hash + 1);
   draft.flags = rowIsHttps(rows, row) ? RECORD_FLAG_HTTPS : 0;
+  draft.blob = prepared;
+  if (named !== undefined && prepared === 0) {
+    draft.blob = namedBlob(core, named.blobs[intake.codesStart + row] as Uint8Array, 0);
+  }
   const host = hostOfRow(core, rows, row);
   if (isSpilledHost(host)) {
+    if (prepared !== 0) unprepare(core, row, epoch as JoinedEpoch);
     return addPlain(core, intake, row, epoch);
   }
   const { queuesMade } = core.hosts;
   draft.queue = host === 0 ? 0 : queueOf(core.hosts, host, rule.handle);
   setRowText(core, rule.policy, rows, row);
-  const record = draft.queue === 0 ? 0 : recordCreate(store, draft);
+  const record = draft.queue === 0 || draft.blob < 0 ? 0 : recordCreate(store, draft);
   const isReady = record !== 0 && hasRoom(core);
-  const joined = isReady ? joinEpoch(core, epoch, draft.lo, draft.hi) : undefined;
-  if (joined === undefined) {
+  let joined = prepared === 0 ? undefined : (epoch as JoinedEpoch);
+  if (isReady) joined ??= joinEpoch(core, epoch, draft.lo, draft.hi);
+  if (!isReady || joined === undefined) {
+    if (joined !== undefined) leaveEpoch(core, joined, draft.lo, draft.hi);
     if (record !== 0) recordUnmake(store, record);
+    if (draft.blob > 0) blobFree(store, draft.blob);
     if (core.hosts.queuesMade > queuesMade) queueFree(store, draft.queue);
     seenRemove(core.seen, draft.lo, draft.hi);
     return VERDICT_FULL_MEMORY;
   }
-  logJoined(core, joined, draft.lo, draft.hi);
+  if (prepared === 0) logJoined(core, joined, draft.lo, draft.hi);
   setWordAt(store, slot >> 2, record);
   bookSeen(core, 1);
   scratchCopy(core.scratch, recordTextOffset(store, record), draft.textOffset, draft.textLength);
@@ -286,11 +318,12 @@ function addPlain(core: Core, intake: BatchAdmission, row: number, epoch: string
   setRowText(core, rule.policy, rows, row);
   const slot = wordAt(store, (slotsOffset(rows) >> 2) + row);
   const value = hostOfRow(core, rows, row);
-  if (addRow(core, { rows, row, rule, epoch, slot, value })) {
+  if (draft.blob >= 0 && addRow(core, { rows, row, rule, epoch, slot, value })) {
     intake.loggedRows ??= new Set();
     intake.loggedRows.add(row);
     return VERDICT_ACCEPTED;
   }
+  if (draft.blob > 0) blobFree(store, draft.blob);
   seenRemove(seen, draft.lo, draft.hi);
   return VERDICT_FULL_MEMORY;
 }

@@ -79,7 +79,7 @@ function plainAdmission(depth: number): Admission {
 }
 
 export function admitEach(core: Core, intake: BatchAdmission, epochs: RowEpochs): void {
-  const { codes, codesStart, rows, rowRules } = intake;
+  const { codes, codesStart, named, rows, rowRules } = intake;
   const plain = plainAdmission(intake.depth);
   for (let row = 0; row < intake.count; row++) {
     const isOk = rowStatus(rows, row) === BATCH_OK;
@@ -87,7 +87,14 @@ export function admitEach(core: Core, intake: BatchAdmission, epochs: RowEpochs)
       rows,
       row,
       rule: isOk ? ruleOfRow(core, rowRules, row) : undefined,
-      admission: intake.admissions?.[row] ?? plain,
+      admission:
+        named === undefined
+          ? (intake.admissions?.[row] ?? plain)
+          : {
+              ...plain,
+              epoch: named.epochs[codesStart + row],
+              blob: named.blobs[codesStart + row],
+            },
       epoch: epochs === undefined ? FOREVER : (epochs[row] as string | null),
       known: 0,
       isAgain: false,
@@ -241,10 +248,16 @@ function blobOf(core: Core, { admission, known, isAgain }: Candidate, rule: Rule
   const isNever = admission.epoch !== undefined;
   const isKept = keepsPeriod(rule.policy);
   if (bytes === undefined && maxAttempts === 0 && !isNever && !isKept) return 0;
+  if (isNever) return namedBlob(core, bytes ?? new Uint8Array(0), maxAttempts);
   const blob = blobCreate(core.store, bytes ?? new Uint8Array(0), maxAttempts);
-  if (blob !== 0 && isNever) setBlobPeriod(core.store, blob, PERIOD_NEVER);
-  else if (blob !== 0 && isKept && isAgain)
-    setBlobPeriod(core.store, blob, periodBefore(core, known));
+  if (blob !== 0 && isKept && isAgain) setBlobPeriod(core.store, blob, periodBefore(core, known));
+  return blob || -1;
+}
+
+/** The blob of a request that names its epoch: it never comes again by itself. −1: memory is exhausted. */
+export function namedBlob({ store }: Core, bytes: Uint8Array, maxAttempts: number): number {
+  const blob = blobCreate(store, bytes, maxAttempts);
+  if (blob !== 0) setBlobPeriod(store, blob, PERIOD_NEVER);
   return blob || -1;
 }
 
@@ -257,7 +270,7 @@ function claim(core: Core, making: Making, record: number): boolean {
     if (joined === undefined) return false;
     const slot = seenInsert(core.seen, lo, hi);
     if (slot === 0) {
-      leaveEpoch(core, joined);
+      leaveEpoch(core, joined, lo, hi);
       return false;
     }
     logJoined(core, joined, lo, hi);

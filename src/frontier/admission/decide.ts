@@ -52,9 +52,9 @@ export interface Candidate {
   readonly rows: Rows;
   readonly row: number;
   readonly rule: RuleState | undefined;
-  /** Name of its epoch; null: the user's function gave none. */
+  /** Name of its epoch; null: the user's function returned none. */
   readonly epoch: string | null;
-  /** The hook may give another one. */
+  /** The hook may return another one. */
   admission: Admission;
   /** What the seen-set holds of its identity; 0: nothing, or nothing yet. */
   known: number;
@@ -117,7 +117,7 @@ function decideRoom(core: Core, isOutside: boolean): number | undefined {
 }
 
 /** The verdict of what is let in. */
-export function dueVerdict({ dueMs }: Admission, nowMs: number): number {
+function dueVerdict({ dueMs }: Admission, nowMs: number): number {
   return dueMs > nowMs ? VERDICT_DEFERRED : VERDICT_ACCEPTED;
 }
 

@@ -137,8 +137,8 @@ export function isRecrawled(epoch: EpochRule): boolean {
 }
 
 /**
- * The epoch that a rule puts a request into; a fault: the user's function threw or gave no name. `dueMs` is the request's
- * own time, or UNDATED_MS.
+ * The epoch that a rule puts a request into; a fault: the user's function threw or returned no name. `dueMs` is the request's own time,
+ * or UNDATED_MS.
  */
 export function epochNameOf(epoch: EpochRule, dueMs: number, nowMs: number): string | HookFault {
   switch (epoch.kind) {

@@ -55,18 +55,25 @@ import { forgetRecord, replaceRecord } from "../records/transitions.ts";
 import { listRecords } from "../records/record-walk.ts";
 import { bookForgotten, bookSeen, endGeneration, setSeen } from "../records/ledger.ts";
 
-/** Members of an epoch that are forgotten between two looks at memory. */
+/** Members of an epoch that are forgotten between two checks of memory. */
 const MEMBERS_AT_ONCE = 8192;
 /** An entry of a table that is half empty, as one is that has just been split. */
 const ENTRY_BYTES = 32;
 
-/** The epoch of each row: a name; FOREVER; null where the user's function gave none. undefined: all are forever. */
+/** The epoch of each row: a name; FOREVER; null where the user's function returned none. undefined: all are forever. */
 export type RowEpochs = ReadonlyArray<string | null> | undefined;
 
 /** Finds the epoch of every row and salts its hash (I1). */
 export function enterEpochs(core: Core, intake: BatchAdmission): RowEpochs {
-  const { rows, count, admissions, mode, rowRules, nowMs } = intake;
+  const { rows, count, admissions, mode, named, rowRules, nowMs, codesStart } = intake;
   if ((mode & (MODE_EPOCHS | MODE_ADMISSIONS)) === 0) return undefined;
+  if (named !== undefined) {
+    for (let row = 0; row < count; row++) {
+      if (rowStatus(rows, row) !== BATCH_OK) continue;
+      saltRow(core, rows, row, named.epochs[codesStart + row] as string);
+    }
+    return codesStart === 0 ? named.epochs : named.epochs.slice(codesStart, codesStart + count);
+  }
   const names: Array<string | null> = [];
   for (let row = 0; row < count; row++) {
     let name: string | null = FOREVER;
@@ -96,7 +103,7 @@ export function saltRow(core: Core, rows: Rows, row: number, name: string | null
 
 declare const JOINED: unique symbol;
 /** The name of an epoch, null for none, that an identity has joined. */
-type JoinedEpoch = (string | null) & { readonly [JOINED]: true };
+export type JoinedEpoch = (string | null) & { readonly [JOINED]: true };
 
 /** Notes an identity among its epoch's members; undefined, with nothing changed, when memory is exhausted. `logJoined` logs it. */
 export function joinEpoch(
@@ -114,10 +121,10 @@ export function joinEpoch(
   return undefined;
 }
 
-/** Takes back the identity that `joinEpoch` has noted last: it is not admitted after all. */
-export function leaveEpoch({ epochs }: Core, name: JoinedEpoch): void {
+/** Takes back an identity that `joinEpoch` has noted lately: it is not admitted after all. */
+export function leaveEpoch({ epochs }: Core, name: JoinedEpoch, lo: number, hi: number): void {
   if (name === FOREVER || name === null) return;
-  epochTakeBack(epochs, epochFind(epochs, name));
+  epochTakeBack(epochs, epochFind(epochs, name), lo, hi);
 }
 
 /** Logs a member whose record was made. */
@@ -203,7 +210,7 @@ export function isRestingValue(core: Core, value: number): boolean {
 /** One done identity is new again, counted as forgotten. */
 export function forgetDone(core: Core, lo: number, hi: number): void {
   forgetIdentity(core, lo, hi);
-  bookForgotten(core, 1);
+  bookForgotten(core);
 }
 
 /**
@@ -218,7 +225,7 @@ export function forgetForPut(
   const isFinished = isFinishedValue(value);
   forgetIdentity(core, lo, hi);
   if (!isFinished) replaceRecord(core, value, nowMs);
-  else if (!finishedView(value).isRemoved) bookForgotten(core, 1);
+  else if (!finishedView(value).isRemoved) bookForgotten(core);
 }
 
 function forgetIdentity(core: Core, lo: number, hi: number): void {

@@ -302,7 +302,7 @@ function isPlainVisit({ sole, store }: Core, queue: number): boolean {
   const host = word(store, queue, QUEUE_HOST_WORD);
   if (hostFlag(store, host, HOST_STEERED)) return false;
   if (sole !== undefined) return true;
-  // Rules with politeness count the visits of all others, and look again when one ends.
+  // Rules with politeness count the visits of all others, and check again when one ends.
   if (word(store, host, HOST_PENDING_WORD) > 0) return false;
   return (
     (word(store, word(store, queue, QUEUE_RULE_WORD), RULE_QUEUE_FLAGS_WORD) & NOT_PLAIN) === 0

@@ -13,7 +13,7 @@
  * FRESH_PLACES, however many domains there are. Domains that share a place share their turns too: the later one waits a little longer.
  *
  *   F1  A turn decided here is not a whole number, so it is never taken for a hand-out: recovery counts hand-outs from whole turns.
- *   F2  A host's first turn is decided once; a hand-out that is undone gives that turn back. A page that is put as visited decides it too.
+ *   F2  A host's first turn is decided once; a hand-out that is undone restores that turn. A page that is put as visited decides it too.
  *
  * A crash loses the places: after a restart each domain begins with its share unused. Turns that were decided stand in the journal.
  */

@@ -38,7 +38,7 @@ export function setGroupClock({ store }: Core, group: number, readyAt: number): 
   setWord(store, group, GROUP_PASSED_WORD, 0);
 }
 
-/** Tells the log of the clocks of a host's groups. @hot */
+/** Logs the clocks of a host's groups. @hot */
 export function logGroups(core: Core, host: number): void {
   const { log, store } = core;
   if (log === undefined) return;

@@ -45,7 +45,9 @@ export function setReadyAt(core: Core, host: number, readyAt: number): void {
   setHostFlag(core.store, host, HOST_PASSED, false);
 }
 
-/** Takes the delay clock of a host back to what it was when the host was let go: it had passed then, and so it has unless a block runs. */
+/**
+ * Restores the delay clock of a host to its value from before the hand-out: it had passed then, so the host may go unless it is blocked.
+ */
 export function restoreReadyAt(core: Core, host: number, readyAt: number, nowMs: number): void {
   setFloat(core.store, host, HOST_READY_AT_WORD, readyAt);
   const isBlocked = float(core.store, host, HOST_BLOCK_UNTIL_WORD) > nowMs;

@@ -13,12 +13,12 @@ const EVICTIONS_PER_BATCH = 256;
 /** And for each lease that is handed out or ends: what is drained sheds its hosts as it goes, and what was idle before catches up. */
 const EVICTIONS_PER_LEASE = 2;
 
-/** Looks at the hosts longest idle after a batch of requests. */
+/** Checks the hosts that have been idle longest, after a batch of requests. */
 export function evictHosts(core: Core, nowMs: number): void {
   if (isCrowded(core)) evict(core, nowMs, EVICTIONS_PER_BATCH);
 }
 
-/** The same after so many leases went out, or ended; a call that gave none looks once all the same. @hot */
+/** The same after so many leases went out, or ended; a call without any checks one host all the same. @hot */
 export function evictAfter(core: Core, leases: number, nowMs: number): void {
   if (isCrowded(core)) evict(core, nowMs, (leases + 1) * EVICTIONS_PER_LEASE);
 }
@@ -30,7 +30,7 @@ function isCrowded({ hosts }: Core): boolean {
 function evict(core: Core, nowMs: number, most: number): void {
   if (core.sweep?.isDone === false) return; // it stands on a queue of one of them
   const isFree = (host: number): boolean => hostHold(core, host) <= nowMs;
-  // Those that stay go to the end of the list: a few of them only, lest a look do nothing else.
+  // Those that stay go to the end of the list: only a few of them per check, which would otherwise do nothing else.
   let stays = 1 + (most >> 4);
   for (let looked = 0; looked < most && isCrowded(core); looked++) {
     const host = hostEvictable(core.hosts, isFree);

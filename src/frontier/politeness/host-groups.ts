@@ -131,7 +131,7 @@ export function takeGrouped(core: Core, queue: number, nowMs: number): void {
   advanceHost(core, word(core.store, queue, QUEUE_HOST_WORD), nowMs);
 }
 
-/** Counts a lease in every group of the host and starts their delays; what release has to know. */
+/** Counts a lease in every group of the host and starts their delays; returns what release needs. */
 export function reserveGroups(
   core: Core,
   host: number,
@@ -183,7 +183,7 @@ export function advanceHost(core: Core, host: number, nowMs: number): void {
   }
 }
 
-/** Lets go every group whose clock has passed; the caller has asked for the room of it all. */
+/** Advances every group whose clock has passed; the caller has reserved the memory for it. */
 export function wakeGroups(core: Core, nowMs: number): void {
   const { groupClocks, store } = core;
   while (heapCount(groupClocks) > 0 && heapPeekKey(groupClocks) <= nowMs) {
@@ -421,8 +421,8 @@ function isMember(core: Core, host: number, group: number): boolean {
 }
 
 /**
- * Asks a host about every kind of group that it was not asked about as it is now. Whoever has work for a rule with groups, or a
- * lease, is asked: a rule heeds its limit against all leases of the group, whatever rule they are under. @hot
+ * Asks a host about every kind of group that it was not asked about as it is now. A host with work for a rule with groups, or with a
+ * lease, is included: a rule compares its limit with all leases of the group, under any rule. @hot
  */
 export function joinGroups(core: Core, host: number, nowMs: number): void {
   if (!isAsked(core, host)) askHost(core, host, nowMs);

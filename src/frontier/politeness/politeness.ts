@@ -35,7 +35,7 @@ import { takeSpilled } from "../scheduling/spill-control.ts";
 import { failRecord, hostOf, sequenceOf } from "../records/transitions.ts";
 import { listRecords } from "../records/record-walk.ts";
 
-/** Statuses that say "not now": counted as failures of the host, whatever the worker made of the page. */
+/** Statuses that mean "not now": counted as failures of the host, whatever the result of the lease. */
 const TOO_MANY_REQUESTS = 429;
 const SERVER_ERRORS = 500;
 
@@ -152,29 +152,28 @@ function blockHost(core: Core, host: number, untilMs: number): void {
 /** Sets a block by hand, also an earlier one. */
 export function blockHostByHand(core: Core, host: number, untilMs: number, nowMs: number): void {
   setBlockUntil(core, host, untilMs);
-  setHostFlag(core.store, host, HOST_STEERED, true);
-  settleHost(core, host, nowMs);
-  core.log?.host(host, LOG_HOST_ALL);
+  markSteered(core, host, HOST_STEERED, nowMs);
 }
 
 export function holdHost(core: Core, host: number, isHeld: boolean, nowMs: number): void {
   setHostFlag(core.store, host, HOST_HELD, isHeld);
-  setHostFlag(core.store, host, HOST_STEERED | HOST_KEPT, true);
-  settleHost(core, host, nowMs);
-  core.log?.host(host, LOG_HOST_ALL);
+  markSteered(core, host, HOST_STEERED | HOST_KEPT, nowMs);
 }
 
 export function setHostDelay(core: Core, host: number, delayMs: number, nowMs: number): void {
   setFloat(core.store, host, HOST_DELAY_WORD, delayMs);
-  setHostFlag(core.store, host, HOST_STEERED | HOST_KEPT, true);
-  settleHost(core, host, nowMs);
-  core.log?.host(host, LOG_HOST_ALL);
+  markSteered(core, host, HOST_STEERED | HOST_KEPT, nowMs);
 }
 
 /** 0 takes the setting back: the rule decides again. */
 export function setHostLimit(core: Core, host: number, limit: number, nowMs: number): void {
   setWord(core.store, host, HOST_LIMIT_WORD, limit);
-  setHostFlag(core.store, host, HOST_STEERED | HOST_KEPT, true);
+  markSteered(core, host, HOST_STEERED | HOST_KEPT, nowMs);
+}
+
+/** Marks a host as changed by hand, settles it under its new settings, and logs it. */
+function markSteered(core: Core, host: number, flags: number, nowMs: number): void {
+  setHostFlag(core.store, host, flags, true);
   settleHost(core, host, nowMs);
   core.log?.host(host, LOG_HOST_ALL);
 }

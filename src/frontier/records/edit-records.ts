@@ -79,8 +79,9 @@ export function removeRecords(core: Core, filter: RecordFilter, nowMs: number): 
   return eachMatching(core, filter, how, spilled);
 }
 
-/** The one host that a filter can be about, where units are hosts; 0: there may be several. */
-function unitOf(core: Core, { host }: RecordFilter): number {
+/** The one unit that a filter can be about; 0: there may be several. */
+function unitOf(core: Core, { host, unit }: RecordFilter): number {
+  if (unit !== undefined) return hostNamed(core.hosts, unit);
   if (host === undefined || core.hasOwnUnits) return 0;
   if (core.rules.some(({ policy }) => policy.by !== "host")) return 0;
   return hostNamed(core.hosts, host.toLowerCase());

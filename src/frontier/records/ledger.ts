@@ -8,7 +8,7 @@
  *   log        the kind of its journal entry (transition-log.ts)
  *   event      the event that listeners receive
  *
- *   I1  A state is left and another one entered in one step: the sums of DESIGN §4, I1 hold after every row.
+ *   I1  A state is left and another one entered in one step, so the equation of the report's counters holds after every row.
  *   I2  No other file writes a counter of the frontier or of a rule, or a record's state: `npm run check:tidy` fails where one does.
  *   I3  A finished record counts as done until it is forgotten, removed or due again. A resting record is done.
  */
@@ -318,11 +318,11 @@ function countOf(count: number): number {
   return isCount(count) ? count : 0;
 }
 
-/** n finished identities are forgotten. Their rules are unknown unless there is only one. */
-export function bookForgotten(core: Core, n: number): void {
-  bookTotal(core, LEDGER.forget, STATE_DONE, n);
+/** A finished identity is forgotten. Its rule is unknown unless there is only one. */
+export function bookForgotten(core: Core): void {
+  bookTotal(core, LEDGER.forget, STATE_DONE, 1);
   const { sole } = core;
-  if (sole !== undefined) countRule(core, STATE_DONE, sole.handle, -n);
+  if (sole !== undefined) countRule(core, STATE_DONE, sole.handle, -1);
 }
 
 /** Records that were never logged are gone with their process. */

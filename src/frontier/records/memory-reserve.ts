@@ -1,16 +1,16 @@
 /**
- * Room: memory is asked for before anything changes, so that no step is half done (DESIGN, second storey).
+ * Room: memory is asked for before anything changes, so that no step is half done.
  *
- *   pages left │ owed: leases, clocks, waiting and resting records can all go on │ steps │ free for what comes
- *              └──────── ends, expiry, clocks: these may go down to 0 ───────────┴───────┴── pushes stop 16 MiB before
+ *   pages left │ reserve: leases, clocks, waiting, resting records can continue │ steps │ free for new records
+ *              └──────── ends, expiry, clocks: these may go down to 0 ──────────┴───────┴── pushes stop 16 MiB before
  *
  *   needRoom   a step that must be possible: the end of a lease, a clock that has passed. Asks for the pages of that step alone.
- *   needSpare  a step that may be refused: a lease, a delay, a change by hand. What is owed has to be left after it.
+ *   needSpare  a step that may be refused: a lease, a delay, a change by hand. The reserve has to be left after it.
  *
  *   I1  One step takes no more pages than stepPages returns, one at a time: heaps, timelines, lanes, gates, and what hangs on them.
  *       Whatever is larger, a record with a text beyond a page or the first page of a table, is taken before the step begins.
- *   I2  What is in can go on: every lease can end in any way, every clock can pass, every record that waits can come back. The memory
- *       for that is owed from the lease, or the clock, on.
+ *   I2  What is in can go on: every lease can end in any way, every clock can pass, every record that waits can come back. The memory for
+ *       that is reserved from the lease, or the clock, on.
  *   I3  A step that found no room has changed nothing.
  */
 import { assert, VERIFY } from "../../base/assert.ts";
@@ -65,8 +65,8 @@ export function hasRoomFor(core: Core, bytes: number): boolean {
 }
 
 /** The same, thrown as MEMORY_FULL before anything changes. @hot */
-export function needRoom(core: Core, ends = 0): void {
-  if (!hasRoom(core, ends)) throw memoryFull();
+export function needRoom(core: Core): void {
+  if (!hasRoom(core)) throw memoryFull();
 }
 
 /** Asks for the pages of a step made of several, with so many ends of leases in all; `letGo` ends it. False: they are not there. */
@@ -83,7 +83,7 @@ export function releaseHeldRoom(core: Core): void {
   storeLetGo(core.store);
 }
 
-/** Whether there is room for one more step, and all that is owed is left after it. @hot */
+/** Whether there is room for one more step with the whole reserve left after it. @hot */
 export function hasSpare(core: Core): boolean {
   const pages = stepPages(core, 0);
   if (!storePromise(core.store, pages)) return false;
@@ -95,7 +95,7 @@ export function needSpare(core: Core): void {
   if (!hasSpare(core)) throw memoryFull();
 }
 
-/** How many of `most` leases may be made, each of which takes so many bytes more: each of them owes its end. @hot */
+/** How many of `most` leases may be made, each of which takes so many bytes more: each needs a reserve for its end. @hot */
 export function leasesThatFit(core: Core, most: number, bytes = 0): number {
   const left = storeLeft(core.store) - stepPages(core, 0) - owedPages(core);
   return Math.max(0, Math.min(most, storeFit(left, LEASE_BYTES + DEADLINE_BYTES + bytes)));
@@ -111,7 +111,7 @@ function endRoom(core: Core): void {
   if (VERIFY) storePromise(core.store, 0); // nothing else counts what is left of a promise
 }
 
-/** Pages that what is in may take to go on (I2). A lone host owes nothing: what makes it may be refused. @hot */
+/** Pages that what is in may take to go on (I2). A lone host needs no reserve: the step that makes it may be refused. @hot */
 function owedPages({ counters, hosts, resting }: Core): number {
   const waiting = counters.waiting + heapCount(resting);
   const busy = hosts.count - hosts.idleCount - hosts.spilled - hosts.lone;

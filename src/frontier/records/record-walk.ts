@@ -35,7 +35,10 @@ import { hostOfUrl } from "../../url/parsing/host-of-url.ts";
 export interface RecordFilter {
   readonly state?: RecordState | undefined;
   readonly rule?: string | undefined;
+  /** A host of URLs, or a politeness unit of this name. */
   readonly host?: string | undefined;
+  /** Name of a politeness unit, letter by letter. */
+  readonly unit?: string | undefined;
   readonly pattern?: UrlPattern | undefined;
   /** Asked last. */
   readonly isWanted?: ((record: number) => boolean) | undefined;
@@ -64,6 +67,7 @@ export function isUnchanged(core: Core, noted: RecordList, index: number, state:
 export function matches(core: Core, record: number, filter: RecordFilter): boolean {
   if (filter.rule !== undefined && filter.rule !== ruleOf(core, record).id) return false;
   if (filter.host !== undefined && !isOfHost(core, record, filter.host)) return false;
+  if (filter.unit !== undefined && filter.unit !== unitName(core, record)) return false;
   const { isWanted, pattern } = filter;
   if (pattern !== undefined) {
     if (!pattern.test(recordUrl(core.scratch, record))) return false;
@@ -87,9 +91,11 @@ function unitName({ store }: Core, record: number): string {
 
 function isOfHost(core: Core, record: number, host: string): boolean {
   const lower = host.toLowerCase();
-  if (recordHost(core, record) === lower) return true;
-  const unit = unitName(core, record); // the user's own may have letters of either case
-  return unit === host || unit === lower;
+  const own = recordHost(core, record);
+  if (own === lower) return true;
+  const unit = unitName(core, record);
+  // A unit that the user named keeps the case of its letters. A domain is the end of its host's name.
+  return unit === host || (unit === lower && `.${own}:`.includes(`.${lower}:`));
 }
 
 /** Records stand in a rule's ranks, or in the queues of busy hosts. */

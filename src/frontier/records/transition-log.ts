@@ -15,7 +15,7 @@
  *   I3  Every change of a record, an identity or a host is logged here, or it is lost with the process.
  */
 
-/** A new record stands in its place, its text behind it. */
+/** A new record is in its place, its text after it. */
 export const LOG_ADMITTED = 1;
 /** Handed out: it is delivered once more; after a crash it is pending at its old place. */
 export const LOG_LEASED = 2;
@@ -55,7 +55,7 @@ export interface TransitionLog {
   group(group: number): void;
   /** A host that nothing lives on is forgotten; logged before it is freed. */
   hostForgotten(host: number): void;
-  /** A new generation: finished and failed identities are gone. Said before the seen-set is emptied. */
+  /** A new generation: finished and failed identities are gone. Called before the seen-set is emptied. */
   forgotten(): void;
   /** An identity is a member of a named epoch. */
   joined(epoch: string, lo: number, hi: number): void;

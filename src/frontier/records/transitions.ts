@@ -1,6 +1,6 @@
 /**
- * Transitions: the one place where a record's state changes (DESIGN §2). Each leaves one place, applies one row of the ledger
- * (ledger.ts) and enters another place; every change of a state calls one of these.
+ * Transitions: the only place where a record's state changes (ARCHITECTURE.md, A URL's life). Each leaves one place, applies one row of
+ * the ledger (ledger.ts) and enters another place; every change of a state calls one of these.
  *
  *   admit ──▶ waiting ──due──▶ pending ──lease──▶ leased ──▶ done          record freed
  *     └──────────────────────────▲  ▲               ├──────▶ failed ──requeue──▶ pending
@@ -12,7 +12,7 @@
  *
  *   I1  accepted + deferred = pending + waiting + leased + done + failed + forgotten + removed.
  *   I2  A record stands in its ranks (pending), the waiting heap, the deadline heap (leased), the failed lane or the resting heap.
- *   I3  Whoever calls has asked for the room of the step (memory-reserve.ts): nothing here can fail for want of memory.
+ *   I3  The caller has reserved the memory of the step (memory-reserve.ts): nothing here can fail for lack of memory.
  */
 import { heapPush, heapRemove } from "../../structures/ordering/heap.ts";
 import { timelinePush, timelineRemove } from "../../structures/ordering/timeline.ts";
@@ -100,7 +100,7 @@ export function admitAdded(core: Core, record: number): void {
   if (core.sink.wants.accepted) core.sink.record("accepted", record, undefined);
 }
 
-/** Tells the log of a record that was admitted, once its text is in its place. @hot */
+/** Logs a record that was admitted, once its text is in its place. @hot */
 export function logAdmitted(core: Core, record: number): void {
   core.log?.record(LEDGER.admit.log, record, 0);
 }
@@ -410,7 +410,7 @@ function retire(core: Core, record: number, value: number): void {
   freeRecord(core, record);
 }
 
-/** Gives a record back with all that hangs on it; it stands nowhere. */
+/** Frees a record with all that it refers to; it is in no lane or heap. */
 export function freeRecord(core: Core, record: number): void {
   const { store } = core;
   const host = hostOf(core, record);

@@ -52,7 +52,7 @@ import { announce, bookMove, LEDGER } from "../records/ledger.ts";
 const UNMATCHED_MAX = 1_000;
 
 /**
- * Finds a record of a gone rule its new one; false: without a look at its URL. The record may stand under another handle
+ * Finds the new rule of a record whose rule was removed; false: its URL was not needed for it. The record may stand under another handle
  * afterwards. `successors`: what the slice under way has found out. Throws MEMORY_FULL with nothing changed.
  */
 export function rematchRecord(

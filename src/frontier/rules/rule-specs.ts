@@ -1,15 +1,15 @@
 /**
- * Rules as a user gives them, checked whole before anything changes, with every default filled in. Only active ones are
- * kept, in their order. What is wrong is RULE_INVALID and names the rule, the field, the value and what was expected.
+ * Rules as a user writes them, checked as a whole before anything changes, with every default filled in. Only active ones are kept, in
+ * their order. What is wrong is RULE_INVALID and names the rule, the field, the value and what was expected.
  *
  *   field      default         meaning
  *   match      everything      hosts or domains (either), pattern, schemes: all that are given must fit
  *   share      1, 0            rate = (100 + weight) / priority
  *   seeds      none            templates (url/parsing/seed-templates.ts), pushed when the rule first appears
  *   every      never           … and again each time so long has passed
- *   the rest   `defaults`      a field that a rule gives replaces that of `defaults` whole
+ *   the rest   `defaults`      a field of a rule replaces that of `defaults` as a whole
  *
- * Sets of very many rules are checked in one call, mostly by code that has not run often: a field is looked at because the rule
+ * Sets of very many rules are checked in one call, mostly by code that has not run often: a field is read because the rule
  * has it, and what is the same in many rules is one object.
  */
 import { DURATION_EXPECTED, durationMs } from "../../base/time/duration.ts";
@@ -104,7 +104,7 @@ export function defaultRule(policy: FrontierPolicy, key: NormalPolicy): RuleList
   return { specs: [spec], orders: new Map([[id, 0]]) };
 }
 
-/** The active rules of a set, as a caller would give them again. Their lists and objects are the set's own: to be read alone. */
+/** The active rules of a set, as a caller would pass them again. Their lists and objects are the set's own: to be read alone. */
 export function givenRules(specs: readonly RuleSpec[]): Rule[] {
   return specs.map((spec) => {
     const { id, seeds, everyMs, share, own } = spec;
@@ -185,7 +185,7 @@ function specOf(id: string, rule: Rule, setting: Setting, order: number): RuleSp
       domains: domains === undefined ? NOTHING : eachOf(domains, ".match.domains", DOMAIN),
       pattern: pattern === undefined ? undefined : patternOf(pattern, ".match.pattern"),
       patternText: pattern ?? "",
-      schemes: schemes === undefined ? SCHEMES_ALL : schemesOf(schemes, ".match.schemes"),
+      schemes: schemes === undefined ? SCHEMES_ALL : schemesOf(schemes),
       policy,
       key,
       rate: share === undefined ? USUAL_RATE : rateOf(share, ".share"),
@@ -233,8 +233,8 @@ function rateOf(share: NonNullable<Rule["share"]>, path: string): number {
   throw misuse("RULE_INVALID", path, { priority, weight }, expected);
 }
 
-function schemesOf(given: unknown, path: string): number {
-  const schemes = eachOf(given, path, SCHEME);
+function schemesOf(given: unknown): number {
+  const schemes = eachOf(given, ".match.schemes", SCHEME);
   if (schemes.length === 0) return SCHEMES_ALL;
   return schemes.reduce((all, s) => all | (s === "https" ? SCHEME_HTTPS : SCHEME_HTTP), 0);
 }

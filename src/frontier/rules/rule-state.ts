@@ -56,7 +56,7 @@ export class RuleState {
   readonly handle: number;
   order: number;
   rate: number;
-  /** The host queue that a sweep looks at next. */
+  /** The host queue that a sweep reads next. */
   cursor = 0;
   /** Counts of its records, which the ledger alone writes; of `resting`: done, and coming again by themselves. */
   readonly waiting: number = 0;

@@ -130,7 +130,7 @@ export function settleSole(core: Core): void {
   }
 }
 
-/** A rule that nothing names gives its index back, and what it counted to the rule of its id in the set. */
+/** Frees the index of a rule that nothing names, and adds its counters to the rule of the same id in the set. */
 export function retireRule(core: Core, rule: RuleState): void {
   const { shares, spare } = core;
   moveRuleTotals(core.store, rule, ruleOfId(core, rule.id));
@@ -284,7 +284,7 @@ function sweepChanged(core: Core, sweep: Sweep, cost: number, nowMs: number): nu
   return left;
 }
 
-/** How many queues a host has: settling it looks at each. */
+/** How many queues a host has: settling it reads each. */
 function queuesOf({ store }: Core, host: number): number {
   let count = 0;
   let queue = word(store, host, HOST_QUEUES_WORD);
@@ -292,7 +292,7 @@ function queuesOf({ store }: Core, host: number): number {
   return count;
 }
 
-/** Looks once more at all rules for one that is alone, in a slice of its own where they are many. */
+/** Searches all rules once more for one that is alone, in a slice of its own where they are many. */
 function sweepSole(core: Core, sweep: Sweep, cost: number): number {
   const own = core.rules.length * VISIT_COST;
   if (cost < Math.min(own, PART_COST)) return 0;

@@ -2,7 +2,7 @@
  * Rule terms: the policy of each rule of a set, filled in from the defaults, and its key policy. Rules with the same settings share one
  * object, which then stays in the caches, and is checked once.
  *
- *   rule gives none of a policy         the usual terms: those of the defaults
+ *   rule without a policy               the usual terms: those of the defaults
  *   the same as one of the latest       those
  *   anything else                       terms of its own
  *
@@ -25,7 +25,7 @@ type SeenMode = "exact" | "tiered" | "bloom";
 export interface Setting {
   readonly defaults: RulePolicy;
   readonly mode: SeenMode;
-  /** Rules that give no policy of their own share this one, which then stays in the caches. */
+  /** Rules without a policy of their own share this one, which then stays in the caches. */
   usual: Terms | undefined;
   /** The latest of the others: rules that follow each other are mostly alike. */
   readonly latest: Terms[];
@@ -46,7 +46,7 @@ export function createSetting(defaults: RulePolicy, mode: SeenMode): Setting {
   return { defaults, mode, usual: undefined, latest: [], keys: new Map() };
 }
 
-/** The policy of rules that give none, and its key policy. */
+/** The policy of rules that have none, and its key policy. */
 export function usualTerms(setting: Setting): Terms {
   setting.usual ??= makeTerms(undefined, setting);
   return setting.usual;
@@ -67,7 +67,7 @@ export function termsOf(rule: Rule, setting: Setting): Terms {
   return terms;
 }
 
-/** What a rule gives of a policy, copied: what is checked is what is kept. */
+/** The policy fields of a rule, copied: what is checked is what is kept. */
 function ownOf(rule: Rule): RulePolicy | undefined {
   let own: Record<string, unknown> | undefined;
   for (let at = 0; at < POLICY_FIELDS.length; at++) {

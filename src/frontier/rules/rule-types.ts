@@ -114,8 +114,7 @@ export const TRAVERSALS = ["breadth-first", "depth-first"] as const;
 export type Traversal = (typeof TRAVERSALS)[number];
 
 /**
- * How URLs of a rule are treated. As `defaults` it holds for every rule; a field that a rule gives replaces that of
- * `defaults` whole.
+ * How URLs of a rule are treated. As `defaults` it holds for every rule; a field of a rule replaces that of `defaults` as a whole.
  *
  * @example
  * await openFrontier({

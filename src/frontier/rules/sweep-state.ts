@@ -3,7 +3,7 @@ import type { RuleState } from "./rule-state.ts";
 import type { Successors } from "./successor-queues.ts";
 
 /**
- * index     the rules of the set by host and domain, for the next look (url/matching/rule-matcher.ts)
+ * index     the rules of the set by host and domain, for the next match (url/matching/rule-matcher.ts)
  * pending   a pass over all rules: records of gone ones move, those that nothing names go
  * waiting   a pass over the heap of waiting records, where the one before found any under gone rules
  * changed   the hosts of rules that let other hosts go than before
@@ -19,7 +19,7 @@ export interface Sweep {
   /** The rule that is looked at next, by index, and how many are to be looked at before this pass is over. */
   ruleAt: number;
   rulesLeft: number;
-  /** Where the next look for rules that nothing names begins, when sets follow each other too soon. */
+  /** Where the next search for rules that nothing names begins, when sets follow each other too soon. */
   tidyAt: number;
   /** Rules whose hosts are to be settled anew, and the queue that is next. */
   readonly changed: RuleState[];

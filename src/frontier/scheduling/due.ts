@@ -23,26 +23,26 @@ import { goesOnElsewhere } from "./spill-control.ts";
 import { spilledClockAt, wakeSpilled } from "./spill-hosts.ts";
 import { isSweeping } from "../rules/rule-sweep.ts";
 
-/** Blocks of hosts on disk that one look brings back. */
+/** Blocks of hosts on disk that one check brings back. */
 const READS_MAX = 4;
 
-/** Whether a poll at `nowMs` could give a lease. May be true too often where the core was not brought to `nowMs`, never too seldom. */
+/** Whether a poll at `nowMs` could return a lease. May be true too often where the core was not brought to `nowMs`, never too seldom. */
 export function isReady(core: Core, nowMs: number): boolean {
   if (core.counters.leased >= core.limits.maxLeases) return false;
   if (hasStanding(core)) return true;
   return clockDueAt(core) <= nowMs;
 }
 
-/** Whether a poll at `nowMs` gives a lease. Mostly O(1): a hand-out and its undoing only where nothing simpler decides. */
+/** Whether a poll at `nowMs` returns a lease. Mostly O(1): a hand-out and its undoing only where nothing simpler decides. */
 export function hasDue(core: Core, nowMs: SteppedMs): boolean {
   if (!isReady(core, nowMs)) return false;
   return (isFirstFree(core) && hasRoom(core, 2)) || peekRecords(core, 1, nowMs).length > 0;
 }
 
 /**
- * The earliest time at which a poll gives a lease: now, or when clocks will have brought one about. No poll before it gives one. It may be
- * early as lease-forecast.ts has it (I2), while records are on their way to the rules of a new set, and where no clock brings one about: then it
- * is the first clock to pass, so that who drives the clock by it comes to the end. undefined: nothing waits for a clock.
+ * The earliest time at which a poll returns a lease: now, or when clocks will have brought one about. No poll before it returns one. It
+ * may be early as lease-forecast.ts has it (I2), while records are on their way to the rules of a new set, and where no clock brings one
+ * about: then it is the first clock to pass, so that who drives the clock by it comes to the end. undefined: nothing waits for a clock.
  */
 export function nextDueAt(core: Core, nowMs: SteppedMs): number | undefined {
   if (isSweeping(core)) return soonestDueAt(core, nowMs);
@@ -67,7 +67,9 @@ export function nextDueAt(core: Core, nowMs: SteppedMs): number | undefined {
   }
 }
 
-/** The same in O(1), and early more often: the first clock to pass may bring nothing about. For who wakes by it and looks again. */
+/**
+ * The same in O(1), and early more often: the first clock to pass may bring nothing about. For callers that wake at it and check again.
+ */
 export function soonestDueAt(core: Core, nowMs: number): number | undefined {
   if (isReady(core, nowMs)) return nowMs;
   const atMs = core.counters.leased >= core.limits.maxLeases ? deadlineAt(core) : clockDueAt(core);

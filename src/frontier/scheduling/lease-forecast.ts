@@ -9,10 +9,9 @@
  *        ▼
  *   candidates: a host and a rule with work ─▶ when clocks alone let it go; held, or full: not before a lease ends
  *
- *   I1  The answer is never late: no poll before it gives a lease.
- *   I2  It is exact, but for what takes more than EVENTS_MAX clocks, or more than CANDIDATES_MAX queues behind one clock or standing before
- *       a full `maxLeases`, to know, and but for groups with work standing before a full `maxLeases`: then it is the first moment that
- *       may matter.
+ *   I1  The answer is never late: no poll before it returns a lease.
+ *   I2  It is exact, unless it depends on more than EVENTS_MAX clocks, on more than CANDIDATES_MAX queues behind one clock or before a
+ *       full `maxLeases`, or on groups with work before a full `maxLeases`: then it is the first moment that may matter.
  */
 import {
   GATE_NEXT_WORD,
@@ -58,7 +57,7 @@ import { hostDelay, hostHold, hostLimit, isClockKept } from "../politeness/host-
 import { maxAttempts } from "../leases/leases.ts";
 import { hasRoom } from "../records/memory-reserve.ts";
 
-/** Clocks that one look walks. */
+/** Clocks that one forecast reads. */
 const EVENTS_MAX = 64;
 /** Host queues that one of them is asked about. */
 export const CANDIDATES_MAX = 16;
@@ -90,8 +89,8 @@ interface Forecast {
 }
 
 /**
- * The earliest time at which a poll gives a lease; Infinity: no clock brings it about. `standing` is what could go now, were there room for
- * a lease; `isAll`: there is no more of that.
+ * The earliest time at which a poll returns a lease; Infinity: no clock brings it about. `standing` is what could go now, were there room
+ * for a lease; `isAll`: there is no more of that.
  */
 export function forecast(
   core: Core,

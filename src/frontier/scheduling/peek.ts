@@ -11,7 +11,7 @@ interface Peeked extends HandOut {
 }
 
 /**
- * The records that the next hand-outs give, at most `max`, in their order; fewer where there is no room to look.
+ * The records of the next hand-outs, at most `max`, in their order; fewer if there is no memory to find them.
  */
 export function peekRecords(core: Core, max: number, nowMs: SteppedMs): number[] {
   const outs: Peeked[] = [];

@@ -1,5 +1,5 @@
 /**
- * Shares: which rule hands out next, by stride scheduling (API.md "Shares"). Rules are named by their indexes.
+ * Shares: which rule hands out next, by stride scheduling (docs/guides/rules.md, Shares). Rules are named by their indexes.
  *
  *   rule      pass   rate = (100 + weight) / priority
  *   news       3.2    110     ◀── lowest pass goes, pass += 1 / rate
@@ -154,7 +154,7 @@ export function sharesCharge(shares: Shares, index: number): void {
 }
 
 /**
- * Charges the rules that go next for a hand-out each, at most `max` and TURNS_MAX; their queues. Whoever can not hand out for all of
+ * Charges the rules that go next for a hand-out each, at most `max` and TURNS_MAX; their queues. A caller that cannot hand out for all of
  * them takes the last ones back. @hot
  */
 export function sharesTurns(shares: Shares, max: number): Uint32Array {

@@ -277,7 +277,7 @@ export function undoHandOut(
   if (isClockKept(core, host, ruleFlags(core, ruleQueue))) {
     setFloat(store, host, HOST_TURN_WORD, out.turnBefore);
     setFloat(store, host, HOST_READY_AT_WORD, out.readyAtBefore);
-    setHostFlag(store, host, HOST_PASSED, true); // it had been let go
+    setHostFlag(store, host, HOST_PASSED, true); // its clock had passed
   }
   if (hasGroups(core)) cancelGroups(core, host, out.holds);
   scheduleRecord(core, out.record, nowMs);
@@ -368,13 +368,13 @@ export function settleHost(core: Core, host: number, nowMs: number): void {
   }
 }
 
-/** A lease of a rule without politeness counts among its host's: rules with politeness look again. */
+/** A lease of a rule without politeness counts among its host's: rules with politeness check it again. */
 function settleOthers(core: Core, host: number, nowMs: number): void {
   if (core.sole !== undefined || word(core.store, host, HOST_PENDING_WORD) === 0) return;
   settleHost(core, host, nowMs);
 }
 
-/** Lets go every host whose clock has passed, as far as there is room: those on disk come back for it. */
+/** Makes every host whose clock has passed ready, as far as there is memory: those on disk come back for it. */
 export function wakeHosts(core: Core, nowMs: number): void {
   for (;;) {
     while (timelinePeekKey(core.clocks) <= nowMs && hasRoom(core)) {

@@ -73,7 +73,7 @@ const SPILL_PER_ROUND = 1024;
 const MOST_PER_ROUND = 8 * SPILL_PER_ROUND;
 /** Most records of a call, which sends twice as many as SPILL_PER_CALL more for each 64th of the budget that memory is over it, but for the first. */
 const MOST_PER_CALL = 16 * SPILL_PER_CALL;
-/** Lanes of a rule, and hosts, that one call looks at. */
+/** Lanes of a rule, and hosts, that one call checks. */
 const LANES_PER_CALL = 32;
 const HOSTS_PER_CALL = 64;
 /** What a record takes about, from which follows how many the hot ends of all lanes may hold in a quarter of the budget. */
@@ -174,7 +174,7 @@ export function goesOnElsewhere({ store }: Core, lane: number): boolean {
 }
 
 /** Brings the lane's best record into memory. @hot */
-export function readyLane(core: Core, lane: number, isLifo: boolean): void {
+function readyLane(core: Core, lane: number, isLifo: boolean): void {
   if (!laneIsSpilled(core.store, lane)) return;
   spillReady((core.spilling as Spilling).spill, lane, isLifo);
 }
@@ -266,7 +266,7 @@ export function recordNamed(core: Core, value: number, lo: number, hi: number): 
 
 /**
  * Brings the spilled records that `wants` back into memory for good and passes them to `taken`, a block at a time. With a host
- * only blocks are read that may hold records of it. `wants` looks at a record and does nothing else.
+ * only blocks are read that may hold records of it. `wants` reads a record and changes nothing.
  */
 export function takeSpilled(
   core: Core,
@@ -311,8 +311,8 @@ export function takeSpilledAt(
 }
 
 /**
- * Before all identities are forgotten: what only they know of spilled records goes to the records. Where the names are not kept that
- * a log finds them by from then on, all of them come back.
+ * Called before all identities are forgotten: writes what only they hold of spilled records into the records. Where the names are not
+ * kept that a log finds them by from then on, all of them come back.
  */
 export function settleSpilled(core: Core): void {
   const { spilling } = core;

@@ -160,7 +160,7 @@ export function wakeSpilled({ spilling }: Core, nowMs: number): boolean {
   }
 }
 
-/** Brings a block of hosts that wait back; false: there is none. For a sweep that looks for what they hold. */
+/** Brings a block of hosts that wait back; false: there is none. For a sweep that searches what they hold. */
 export function bringWaiting({ spilling }: Core): boolean {
   if (spilling === undefined || firstClock(spilling.away) === Number.POSITIVE_INFINITY)
     return false;
@@ -177,8 +177,8 @@ export function bringOfRule(core: Core, ruleQueue: number): boolean {
 }
 
 /**
- * Brings back the blocks with a host that `wants`, one by one; `wants` looks at the host and does nothing else. `brought` is called
- * with the hosts of each.
+ * Brings back the blocks with a host that `wants`, one by one; `wants` reads the host and changes nothing. `brought` is called with the
+ * hosts of each.
  */
 export function bringHostsThat(
   core: Core,
@@ -225,7 +225,7 @@ export function guestQueueOf(
   return guestOf((spilling as Spilling).away, host, ruleQueue);
 }
 
-/** Gives a record that was made so to its host on disk; what the seen-set holds for it from now on. */
+/** Moves a record that was made so to its host on disk; what the seen-set holds for it from now on. */
 export function addToSpilled(
   { spilling }: Core,
   value: number,

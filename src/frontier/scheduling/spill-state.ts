@@ -1,4 +1,4 @@
-/** The state of the spill (spill-control.ts): the tier, its budget, and what the disk said last. */
+/** The state of the spill (spill-control.ts): the tier, its budget, and the last result of the disk. */
 import { type SeenSet, seenExcessBytes } from "../../structures/seen/seen-set.ts";
 import { createHostSpill, type HostSpill } from "../../structures/spill/host-blocks.ts";
 import {

@@ -1,6 +1,6 @@
 /**
- * Batched adds: requests from an iterable, batch by batch. The first batch is in when the call resolves; the others follow beside the
- * caller's work.
+ * Batched adds: requests from an iterable, batch by batch. The first batch is added when the call resolves; the others follow in the
+ * background.
  *
  *   I1  With `maxNewRequests` no batch is larger than what is left of it, and all are waited for: what exceeds it is returned.
  *   I2  The source is read no further than is added, so that a source of any length costs one batch of memory.

@@ -6,8 +6,8 @@
  *   OutriderStorage ────────┼─▶ RequestStore ─▶ Frontier | AsyncFrontier
  *   OutriderStorageBackend ─┘   (request-store.ts)   (memory, directory, owner's thread, Redis)
  *
- * These are Crawlee's own shapes, written down as far as we use them. Nothing of its packages is imported here, so that the
- * types of this entry can be read with either version installed, or with none.
+ * These are the parts of Crawlee's own types that we use. Nothing of its packages is imported here, so that the types of this entry can
+ * be read with either version installed, or with none.
  */
 
 /**
@@ -99,7 +99,7 @@ export interface OperationOptions {
    */
   forefront?: boolean | undefined;
   /**
-   * For Crawlee's own caches; without meaning here.
+   * For Crawlee's own caches; ignored here.
    * @defaultValue none
    */
   cache?: boolean | undefined;
@@ -148,7 +148,7 @@ export interface ProcessedRequest {
 
 /** What became of one operation. */
 export interface OperationInfo extends ProcessedRequest {
-  /** Whether it stands before the others. */
+  /** Whether it goes before the others. */
   forefront: boolean;
 }
 

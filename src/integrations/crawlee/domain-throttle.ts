@@ -1,6 +1,6 @@
 /**
  * DomainThrottle: 429s, Retry-After and crawl delays into the clocks of hosts. The frontier keeps the clocks, for any number of hosts;
- * here is kept only what a run of refusals depends on, for the hosts that refuse now.
+ * this object keeps only what a series of refusals depends on, for the hosts that refuse now.
  *
  *   refused ─▶ blocked until now + delay ─▶ refused again: delay doubled, up to maxDelayMs
  *                 │ refused meanwhile: the same event, nothing changes      └▶ served for a second delay: forgotten
@@ -10,7 +10,8 @@
  *   I1  A host's state is dropped when it serves again, so that memory is bounded by the hosts that refuse.
  */
 import type { Clock } from "../../base/clock.ts";
-import { type AnyFrontier, isLater } from "./request-store.ts";
+import type { AnyFrontier } from "./request-store.ts";
+import { isLater } from "./soon.ts";
 
 export interface ThrottleLimits {
   readonly baseDelayMs: number;
@@ -22,7 +23,7 @@ export interface ThrottleLimits {
 interface Refusals {
   count: number;
   untilMs: number;
-  /** A refusal from here on begins anew. */
+  /** A refusal from then on starts a new series. */
   forgottenAtMs: number;
   servedAtMs: number;
 }

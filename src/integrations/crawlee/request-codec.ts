@@ -8,8 +8,10 @@
  *   data            ""                       the unique key is the URL, everything else is as in a new request
  *                   "<unique key>"           the same, with that key
  *                   [key, url, rest, bytes]  null where it is as above; rest: JSON of the fields that differ; bytes: a binary payload
+ *                   […, true]                the request lacked fields of a new one; rest: JSON of all that it had
  *
  *   I1  What is decoded equals what Crawlee's own storage returns: JSON semantics, fields that are null left out.
+ *       Storages return a request that lacked fields without them: a client adds what its caller passes, not a `Request`.
  *   I2  Data of another shape came from elsewhere (`frontier.push`); it is shown as the request's userData and never written over.
  */
 import type { RequestInput } from "../../index.ts";
@@ -21,7 +23,8 @@ type PackedFields = readonly [
   key: string | null,
   url?: string | null,
   rest?: string | null,
-  bytes?: Uint8Array,
+  bytes?: Uint8Array | null,
+  isSparse?: true,
 ];
 
 /** Fields that a new request has, or that stand elsewhere in a record. */
@@ -37,24 +40,43 @@ const PLAIN: Record<string, (value: unknown) => boolean> = {
   userData: (value) => isEmptyObject(value) && isEmptyObject(internalsOf(value)),
 };
 
-/** The request of ours. Throws what `JSON.stringify` throws for data that is no JSON. */
-export function encodeRequest(request: CrawleeRequest, id: string): RequestInput {
+/** What a new request has beside its URL and its key. */
+const newFields = (): Partial<CrawleeRequest> => ({
+  method: "GET",
+  noRetry: false,
+  retryCount: 0,
+  errorMessages: [],
+  headers: {},
+  userData: {},
+});
+const NEW_FIELDS = Object.keys(newFields());
+
+/** The request of ours, with `keepsShape` also which fields it lacked (I1). Throws what `JSON.stringify` throws for data that is no JSON. */
+export function encodeRequest(
+  request: CrawleeRequest,
+  id: string,
+  keepsShape = false,
+): RequestInput {
   const { url } = request;
   const depth = internalsOf(request.userData).crawlDepth;
-  const input: RequestInput = { url, key: id, data: packRequest(request) };
+  const input: RequestInput = { url, key: id, data: packRequest(request, keepsShape) };
   if (typeof depth === "number" && depth > 0) input.depth = Math.floor(depth);
   return input;
 }
 
-function packRequest(request: CrawleeRequest): Packed {
+function packRequest(request: CrawleeRequest, keepsShape: boolean): Packed {
   const { url, uniqueKey, payload } = request;
   const visited = visitedUrl(url);
   const key = uniqueKey === visited ? null : uniqueKey;
   const own = url === visited ? null : url;
   const bytes = payload instanceof Uint8Array ? payload : undefined;
-  const rest = restOf(request);
+  const isSparse =
+    keepsShape && NEW_FIELDS.some((field) => request[field as "method"] === undefined);
+  const rest = restOf(request, isSparse);
+  const copy = bytes && Uint8Array.from(bytes);
+  if (isSparse) return [key, own, rest, copy ?? null, isSparse];
   if (own === null && rest === null && bytes === undefined) return key ?? "";
-  return bytes === undefined ? [key, own, rest] : [key, own, rest, Uint8Array.from(bytes)];
+  return copy === undefined ? [key, own, rest] : [key, own, rest, copy];
 }
 
 /** The URL that the lease will carry: as the parser writes it, without fragment. */
@@ -65,10 +87,11 @@ function visitedUrl(url: string): string {
   return at < 0 ? href : href.slice(0, at);
 }
 
-function restOf(request: CrawleeRequest): string | null {
+function restOf(request: CrawleeRequest, isSparse: boolean): string | null {
   let rest: Record<string, unknown> | undefined;
   for (const [field, value] of Object.entries(request)) {
-    if (value === undefined || value === null || PLAIN[field]?.(value) === true) continue;
+    if (value === undefined || value === null) continue;
+    if (PLAIN[field]?.(value) === true && !(isSparse && NEW_FIELDS.includes(field))) continue;
     if (field === "payload" && value instanceof Uint8Array) continue;
     rest ??= {};
     rest[field] = value;
@@ -79,6 +102,12 @@ function restOf(request: CrawleeRequest): string | null {
 /** Whether the data of a record were written by `encodeRequest` (I2). */
 export function isOwnData(data: unknown): data is Packed {
   return typeof data === "string" || Array.isArray(data);
+}
+
+/** The same with the fields that it had when it was encoded with `keepsShape`. */
+export function decodeShaped(visited: string, data: unknown, id?: string): StoredRequest {
+  const stored = decodeRequest(visited, data, id);
+  return Array.isArray(data) && data[4] === true ? stored : wholeRequest(stored);
 }
 
 /** The request of Crawlee's that a record stands for. Fields that are as in a new request are left out. */
@@ -105,12 +134,11 @@ function foreignRequest(url: string, data: unknown): StoredRequest {
 
 /** The same with every field of a new request, as Crawlee's storages return it. */
 export function wholeRequest(stored: StoredRequest): StoredRequest {
-  const lists = { errorMessages: [], headers: {}, userData: {} };
-  return { method: "GET", noRetry: false, retryCount: 0, ...lists, ...stored };
+  return { ...newFields(), ...stored };
 }
 
 /** What Crawlee keeps for itself in a request's userData. */
-export function internalsOf(userData: unknown): Record<string, unknown> {
+function internalsOf(userData: unknown): Record<string, unknown> {
   const internals = (userData as { __crawlee?: unknown } | undefined)?.__crawlee;
   return typeof internals === "object" && internals !== null ? { ...internals } : {};
 }

@@ -1,6 +1,6 @@
 /**
- * FrontierRequestManager: the queue of a crawler of Crawlee's, on a frontier. It is what version 3 calls `IRequestManager` and what
- * version 4 calls so too; where a method has another name in version 4, both are there.
+ * FrontierRequestManager: the queue of a crawler of Crawlee's, on a frontier. It implements `IRequestManager` of versions 3 and 4; a
+ * method that was renamed in version 4 has both names.
  *
  *   crawler                      manager                    frontier
  *   is a task ready?         ─▶  isEmpty                ─▶  peek(1): what a poll would return now, clocks of hosts included
@@ -9,8 +9,8 @@
  *   it failed                ─▶  reclaimRequest         ─▶  due again; after a 429 its host rests
  *   nothing runs: is it over?─▶  isFinished             ─▶  nothing pending, waiting, leased or being added
  *
- *   I1  isEmpty and isFinished are asked of the frontier each time: no count of ours can be out of date.
- *   I2  A batch that failed in the background makes isFinished reject: requests do not vanish unseen.
+ *   I1  isEmpty and isFinished query the frontier each time: no count of ours can be out of date.
+ *   I2  A batch that failed in the background makes isFinished reject: no request is lost without an error.
  */
 import { openFrontier } from "../../index.ts";
 import { type Clock, createSystemClock, dateOf } from "../../base/clock.ts";
@@ -40,17 +40,12 @@ import {
   splitOpenOptions,
 } from "./manager-options.ts";
 import type { PacingSignal, Readiness } from "./pacing-types.ts";
-import {
-  type Added,
-  type AnyFrontier,
-  isLater,
-  priorityOfUserData,
-  RequestStore,
-} from "./request-store.ts";
+import { type Added, type AnyFrontier, priorityOfUserData, RequestStore } from "./request-store.ts";
 import { type MakeRequest, requestMaker } from "./request-instances.ts";
 import { readSources } from "./request-sources.ts";
+import { isLater } from "./soon.ts";
 
-/** Refusals for which the caller's request is to blame, not a rule. */
+/** Refusals that are due to the caller's request, not to a rule. */
 const WRONG = new Set(["invalid-url", "scheme", "too-long", "unserializable", "invalid-request"]);
 /** Batches in a row that find no room, before the rest of a batch is reported as refused. */
 const FULL_TRIES = 3;
@@ -82,7 +77,7 @@ export class FrontierRequestManager {
    * crawler sets it to its time limit.
    */
   requestLockSecs: number | undefined = undefined;
-  /** Set by crawlers of version 3; without meaning here. */
+  /** Set by crawlers of version 3; ignored here. */
   internalTimeoutMillis = 0;
   readonly #store: RequestStore;
   readonly #throttle: DomainThrottle;
@@ -138,7 +133,7 @@ export class FrontierRequestManager {
 
   /**
    * Adds a request, or a list behind `requestsFromUrl`: resolves with what became of the first one, of an empty list with `forefront` alone,
-   * as in Crawlee. Rejects with `REQUEST_INVALID` for what is none. Costs a push.
+   * as in Crawlee. Rejects with `REQUEST_INVALID` for what is not a request. Costs a push.
    */
   async addRequest(source: RequestSource, options: OperationOptions = {}): Promise<OperationInfo> {
     const forefront = options.forefront === true;

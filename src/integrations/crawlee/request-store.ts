@@ -1,5 +1,6 @@
 /**
- * RequestStore: what Crawlee does with a queue, in the calls of a frontier. The request manager and both versions' storages stand on it.
+ * RequestStore: what Crawlee does with a queue, in the calls of a frontier. The request manager and the storages of both versions are
+ * built on it.
  *
  *   Crawlee                 frontier
  *   add                     push; put, where it comes in as handled
@@ -37,15 +38,14 @@ import type {
   QueueCounts,
   StoredRequest,
 } from "./crawlee-types.ts";
-import { decodeRequest, encodeRequest, isOwnData } from "./request-codec.ts";
+import { decodeRequest, decodeShaped, encodeRequest, isOwnData } from "./request-codec.ts";
 import { LockEnds } from "./lock-ends.ts";
 import { requestId } from "./request-id.ts";
+import { ignoreLater, isLater, type Soon, whenKnown } from "./soon.ts";
 
 /** A frontier that answers at once, or one that answers later: on a thread, or over Redis. */
 export type AnyFrontier = Frontier | AsyncFrontier;
 type AnyLease = Lease | AsyncLease;
-/** What comes at once from a frontier of this thread, and later from others. */
-export type Soon<T> = T | Promise<T>;
 
 /** What is known of a request that was added: processed, or why it was not taken. */
 export interface Added extends ProcessedRequest {
@@ -57,12 +57,14 @@ export interface StoreOptions {
   readonly priorityOf?: ((request: CrawleeRequest) => number | undefined) | undefined;
   /** Whether handled requests keep their data. */
   readonly keepHandled: boolean;
-  /** What locks and forefront priorities are timed by. */
+  /** Whether requests come back with the fields that they had, for the clients of storages. */
+  readonly keepsShape?: boolean;
+  /** The clock of locks and forefront priorities. */
   readonly clock: Pick<Clock, "now">;
 }
 
 /** Priorities from here on are those of `forefront`. Callers' own stay below half of it. */
-export const FOREFRONT = 2 ** 50;
+const FOREFRONT = 2 ** 50;
 const PRIORITY_MOST = 2 ** 49;
 /** Forefront priorities rise by the clock, over restarts too; so many a millisecond differ. */
 const FOREFRONT_EACH_MS = 8;
@@ -89,30 +91,22 @@ const CODES: Record<string, FrontierErrorCode> = {
 export class RequestStore {
   readonly frontier: AnyFrontier;
   readonly #options: StoreOptions;
+  readonly #decode: typeof decodeRequest;
   readonly #inProgress = new Map<string, AnyLease>();
   #forefront = 0;
   readonly #ends = new LockEnds();
-  /** Locks whose requests go to the front when they end unhandled: the priority of each. */
-  readonly #toFront = new Map<AnyLease, number>();
+  /** Locks whose requests go to another place when they end unhandled: the priority of each. */
+  readonly #places = new Map<AnyLease, number>();
 
   constructor(frontier: AnyFrontier, options: StoreOptions) {
     this.frontier = frontier;
     this.#options = options;
+    this.#decode = options.keepsShape ? decodeShaped : decodeRequest;
   }
 
   /** Whether a lease of this process is out for the request. */
   lease(id: string): AnyLease | undefined {
     return this.#inProgress.get(id);
-  }
-
-  /** How many requests this process has in progress. */
-  get inProgressCount(): number {
-    return this.#inProgress.size;
-  }
-
-  async add(request: CrawleeRequest, forefront: boolean): Promise<Added> {
-    const [added] = await this.addMany([request], forefront);
-    return added as Added;
   }
 
   /** Adds a batch in one call; those that come in as handled, one by one. Requests of the batch have different unique keys. */
@@ -200,7 +194,7 @@ export class RequestStore {
   }
 
   #begin(lease: AnyLease): StoredRequest {
-    const request = decodeRequest(lease.url, lease.data, leaseKey(lease));
+    const request = this.#decode(lease.url, lease.data, leaseKey(lease));
     this.#inProgress.set(request.id, lease);
     return request;
   }
@@ -265,7 +259,7 @@ export class RequestStore {
     return isPut ? info : undefined;
   }
 
-  /** Whether the request stands as it was put; false: another process has it. Throws where the frontier has no place for it. */
+  /** Whether the request was put; false: another process has it. Throws where the frontier has no place for it. */
   async #put(input: RequestInput, dueAt: number | undefined): Promise<boolean> {
     const put = this.frontier.put(input, { dueAt });
     const { status, reason = status } = isLater(put) ? await put : put;
@@ -284,11 +278,29 @@ export class RequestStore {
     const released = lease.release();
     const isReleased = isLater(released) ? await released : released;
     const isToFront = forefront && isLocked;
-    const priority = isToFront ? this.#nextForefront() : this.#toFront.get(lease);
-    this.#toFront.delete(lease);
+    const priority = isToFront ? this.#nextForefront() : this.#places.get(lease);
+    this.#places.delete(lease);
     if (isReleased && priority !== undefined)
       ignoreLater(this.frontier.update({ url: lease.url, key: id }, { priority }));
     return isReleased && isLocked;
+  }
+
+  /** Locks a request that is due, until its end at its place. Undefined: it is not due, or another client's. */
+  async lock(id: string, ms: number, forefront = false): Promise<Date | undefined> {
+    const { state, url, priority } = (await this.#record(id)) ?? {};
+    if (state !== "pending" || url === undefined || priority === undefined) return undefined;
+    // A frontier has no lease by name: the request goes to the front, and the front is fetched.
+    await this.frontier.update({ url, key: id }, { priority: this.#nextForefront() });
+    const [first] = await this.due(1);
+    const fetched = first?.id === id ? await this.fetch(ms) : undefined;
+    const lease = this.#inProgress.get(id);
+    if (lease !== undefined) {
+      this.#places.set(lease, forefront ? this.#nextForefront() : priority);
+      return dateOf(lease.deadlineMs);
+    }
+    if (fetched !== undefined) await this.unlock(fetched.id, false);
+    await this.frontier.update({ url, key: id }, { priority });
+    return undefined;
   }
 
   /** Moves the end of a lock by `ms`; one that has expired ends then from now. Undefined: no lock of this process, or it has expired for good. */
@@ -301,7 +313,7 @@ export class RequestStore {
     const extended = lease.extend(addedMs);
     if (isLater(extended) ? await extended : extended) {
       if (this.#ends.get(id) !== undefined) this.#ends.set(id, untilMs);
-      if (forefront) this.#toFront.set(lease, this.#nextForefront());
+      if (forefront) this.#places.set(lease, this.#nextForefront());
       return dateOf(untilMs);
     }
     this.#forget(id);
@@ -318,12 +330,12 @@ export class RequestStore {
   async expireLocks(): Promise<void> {
     const nowMs = this.#options.clock.now();
     for (const id of this.#ends.ended(nowMs)) await this.unlock(id, false);
-    for (const [lease, priority] of this.#toFront) {
+    for (const [lease, priority] of this.#places) {
       const { id, url } = decodeRequest(lease.url, lease.data);
       const isOver = this.#endOf(id, lease) <= nowMs;
       const isOurs = this.#inProgress.get(id) === lease;
       if (isOurs && isOver) await this.frontier.update({ url, key: id }, { priority });
-      if (!isOurs || isOver) this.#toFront.delete(lease);
+      if (!isOurs || isOver) this.#places.delete(lease);
     }
   }
 
@@ -331,7 +343,7 @@ export class RequestStore {
   async get(id: string, url?: string): Promise<StoredRequest | undefined> {
     const record = await this.#record(id, url);
     if (record?.url === undefined) return undefined;
-    return decodeRequest(record.url, record.data, id);
+    return this.#decode(record.url, record.data, id);
   }
 
   /** Whether a request is handled; undefined: it is not known. */
@@ -381,14 +393,14 @@ export class RequestStore {
     await this.expireLocks();
     const peeked = this.frontier.peek(Math.max(1, Math.min(limit, PEEK_MOST)));
     const views = isLater(peeked) ? await peeked : peeked;
-    return views.map(({ url, data }) => decodeRequest(url, data));
+    return views.map(({ url, data }) => this.#decode(url, data));
   }
 
   /** Requests whose locks are this client's and have time left. */
   locked(): StoredRequest[] {
     return [...this.#inProgress]
       .filter(([id, lease]) => this.#isLive(id, lease))
-      .map(([id, { url, data }]) => decodeRequest(url, data, id));
+      .map(([id, { url, data }]) => this.#decode(url, data, id));
   }
 
   counts(): Soon<QueueCounts> {
@@ -412,13 +424,13 @@ export class RequestStore {
 
   /** For a frontier that is cleared elsewhere. */
   forgetLocks(): void {
-    this.#toFront.clear();
+    this.#places.clear();
     this.#inProgress.clear();
     this.#ends.clear();
   }
 
   #input(request: CrawleeRequest, id: string, forefront: boolean): RequestInput {
-    const input = encodeRequest(request, id);
+    const input = encodeRequest(request, id, this.#options.keepsShape);
     const priority = forefront ? this.#nextForefront() : this.#options.priorityOf?.(request);
     if (priority === undefined) return input;
     input.priority = forefront ? priority : within(priority);
@@ -468,19 +480,4 @@ function checkId({ uniqueKey }: CrawleeRequest, id: string): void {
 
 function isHandled(state: string | undefined): boolean {
   return state === "done" || state === "failed";
-}
-
-/** Whether a call on the frontier went elsewhere, to another thread or machine. */
-export function isLater<T>(value: T): value is Extract<T, Promise<unknown>> {
-  return value instanceof Promise;
-}
-
-/** Goes on with a result: at once, or when it comes. A promise costs more than most calls of a frontier of this thread. */
-export function whenKnown<T, R>(value: T | Promise<T>, goOn: (value: T) => Soon<R>): Soon<R> {
-  return isLater(value) ? (value as Promise<T>).then(goOn) : goOn(value as T);
-}
-
-/** For a result that is not awaited: whether it failed shows in what follows. */
-function ignoreLater(value: boolean | Promise<boolean>): void {
-  if (isLater(value)) value.catch(() => undefined);
 }

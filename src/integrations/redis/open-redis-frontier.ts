@@ -1,13 +1,12 @@
 /**
  * Room `src/integrations/redis`: one frontier for many processes, all of its state in Redis or Valkey. What must be atomic is a script
- * (`lua/`), what can be decided without the others is decided here. May use the rooms url, kernel, frontier and engine; opens no file.
+ * (`lua/`); what needs no data of other processes is decided here. May use the rooms url, kernel, frontier and engine; opens no file.
  *
- *   server      clients of other packages, scripts, keys, packing, tries again
+ *   server      clients of other packages, scripts, keys, packing, retries
  *   requests    what becomes of requests before they are sent: rules, keys, rows, bytes of records
  *   frontier    the surface: pushes, leases and their ends, waiting, edits, report
- *   service     servers of a protocol on one Redis: crawls, queues, which servers live
+ *   service     servers of a protocol on one Redis: crawls, queues, which servers are alive
  */
-import type { Clock } from "../../base/clock.ts";
 import { FrontierError, misuse } from "../../base/errors.ts";
 import {
   count,
@@ -20,6 +19,7 @@ import {
   callable,
 } from "../../base/fields.ts";
 import { isObject } from "../../base/type-guards.ts";
+import { clockOf } from "../../engine/options/normalize-options.ts";
 import { NOTHING_RECENT, RecentDuplicates } from "./requests/recent-duplicates.ts";
 import { RequestReader } from "./requests/request-reader.ts";
 import { createRuleSet, type RuleSet, termFields, unsupported } from "./requests/rule-set.ts";
@@ -27,7 +27,7 @@ import type { RedisCommands, RedisFrontierOptions } from "./redis-options.ts";
 import { commandsOf } from "./server/clients.ts";
 import { channelOf, firstState, partitionKeys, REDIS_FORMAT } from "./server/partition-keys.ts";
 import { checkServers } from "./server/server-checks.ts";
-import { readKeptHosts, writeKeptHosts } from "./server/kept-hosts.ts";
+import { clearPartition } from "./server/kept-hosts.ts";
 import { ServerLink } from "./server/server-link.ts";
 import { withinMs } from "./server/waiting.ts";
 import { OpenRedisFrontier } from "./frontier/redis-frontier.ts";
@@ -46,7 +46,7 @@ const GIVE_UP_MS = 30_000;
 
 /** Braces choose the server of a key. */
 function isKeyPart(value: unknown): boolean {
-  return typeof value === "string" && /^[^{}]{1,200}$/.test(value);
+  return typeof value === "string" && value.isWellFormed() && /^[^{}]{1,200}$/.test(value);
 }
 
 const readOptions = shape<RedisFrontierOptions>(
@@ -67,7 +67,7 @@ const readOptions = shape<RedisFrontierOptions>(
       (value) => value !== null,
     ),
     defaults: kind("an object", isObject),
-    clock: kind<Clock>("a clock", isObject),
+    clock: clockOf,
     capacity: count(0),
     ...{ maxFound: count(0), maxLeases: count(1), maxDeliveries: count(1) },
     maxUrlBytes: whole(16, URL_BYTES_LIMIT),
@@ -80,12 +80,12 @@ const readOptions = shape<RedisFrontierOptions>(
 );
 
 /**
- * Opens a frontier that lives in Redis (≥ 7) or Valkey, made where it is not there yet. Every process that opens the same name works on
- * it together; state, order, politeness and leases are the server's.
+ * Opens a frontier whose state is in Redis (≥ 7) or Valkey, and creates it if it does not exist. All processes that open the same name
+ * share its state, order, politeness and leases.
  *
  * Costs a connection, and a script for each partition. Rejects with `OPTION_INVALID` and `RULE_INVALID` for wrong options, `UNSUPPORTED`
- * for what Redis does not carry, `SERVER_UNFIT` for a server that would lose keys, `FORMAT_UNSUPPORTED` for another version of the keys,
- * `PROFILE_MISMATCH` for other partitions or another key, `SERVER_GONE` for a server that does not answer.
+ * for options that Redis does not support, `SERVER_UNFIT` for a server that would lose keys, `FORMAT_UNSUPPORTED` for another version of
+ * the keys, `PROFILE_MISMATCH` for other partitions or another key, `SERVER_GONE` for a server that does not answer.
  *
  * @example
  * const frontier = await openRedisFrontier({ redis: "redis://10.0.0.5:6379", name: "news" });
@@ -94,16 +94,16 @@ const readOptions = shape<RedisFrontierOptions>(
 export async function openRedisFrontier<Data = unknown>(
   options: RedisFrontierOptions,
 ): Promise<RedisFrontier<Data>> {
-  const { frontier } = await openWhole(options);
+  const { frontier } = await openWithParts(options);
   return frontier as unknown as RedisFrontier<Data>;
 }
 
-/** The same with its parts, for what works on records by itself. `isServed`: it is made as the crawl of a server. */
-export async function openWhole(
+/** The same with its parts, for exports and imports. `isServed`: a new frontier is created as the crawl of a server. */
+export async function openWithParts(
   options: RedisFrontierOptions,
   isServed = false,
-): Promise<OpenedOn> {
-  const given = readOptions(refuseOthers(options), "options", "OPTION_INVALID");
+): Promise<OpenedFrontier> {
+  const given = readOptions(refuseUnsupported(options), "options", "OPTION_INVALID");
   const commands = await commandsOf(given.redis);
   try {
     return await openOn(commands, given, isServed);
@@ -113,13 +113,13 @@ export async function openWhole(
   }
 }
 
-/** Ends a client of which nothing came, whether it answers or not. */
+/** Closes a client after a failed opening, whether it answers or not. */
 export async function closeUnused(commands: RedisCommands, giveUpMs = GIVE_UP_MS): Promise<void> {
   await withinMs(giveUpMs, commands.close()).catch(() => undefined);
 }
 
-/** Options of a frontier in one process that Redis does not carry, refused by name. */
-function refuseOthers(options: RedisFrontierOptions): RedisFrontierOptions {
+/** Refuses, by name, options of a frontier in one process that Redis does not support. */
+function refuseUnsupported(options: RedisFrontierOptions): RedisFrontierOptions {
   if (!isObject(options)) return options;
   const others: Record<string, string> = {
     ...{
@@ -146,7 +146,7 @@ function refuseOthers(options: RedisFrontierOptions): RedisFrontierOptions {
 }
 
 /** A frontier, and what it is made of. */
-export interface OpenedOn {
+export interface OpenedFrontier {
   readonly frontier: OpenRedisFrontier;
   readonly link: ServerLink;
   readonly reader: RequestReader;
@@ -154,12 +154,12 @@ export interface OpenedOn {
   readonly isServed: boolean;
 }
 
-/** `isNewServed`: where it is made, it is the crawl of a server: a URL is one for each queue, and every duplicate is asked for. */
+/** `isNewServed`: a frontier created here is the crawl of a server: a URL is one per queue, and the server recognises every duplicate. */
 export async function openOn(
   commands: RedisCommands,
   given: RedisFrontierOptions,
   isNewServed: boolean,
-): Promise<OpenedOn> {
+): Promise<OpenedFrontier> {
   const { name = "default", prefix = "outrider", clock, giveUpMs = GIVE_UP_MS } = given;
   await checkServers(commands, giveUpMs);
   const now = (): string => (clock === undefined ? "" : String(clock.now()));
@@ -168,28 +168,27 @@ export async function openOn(
       ...{ commands, now, giveUpMs },
       keys: Array.from({ length: partitions }, (_, at) => partitionKeys(prefix, name, at)),
     });
-  const { partitions, isServed } = await madeWith(linkOf(1), given, isNewServed);
+  const { partitions, isServed } = await readCreation(linkOf(1), given, isNewServed);
   if (partitions > 1) refuseForMany(given);
   const link = linkOf(partitions);
   const first = createRuleSet({
     ...{ version: 0, label: 0, rules: given.rules, defaults: given.defaults ?? {}, numbers: {} },
   });
-  const create = (set: RuleSet): Promise<void> =>
-    createPartitions(link, set, { maxDeliveries: given.maxDeliveries ?? MAX_DELIVERIES, isServed });
-  await create(first);
+  const { maxDeliveries = MAX_DELIVERIES } = given;
+  await createPartitions(link, first, { maxDeliveries, isServed });
   const stored = (await readStoredRules(link, 0)) ?? first;
   checkKey(stored, given);
   const maxUrlBytes = given.maxUrlBytes ?? MAX_URL_BYTES;
   const reader = new RequestReader(stored, partitions, maxUrlBytes, isServed);
   const rules = new SharedRules(link, reader);
-  await takeUp(rules, given);
+  await applyGivenRules(rules, given);
   const channel = channelOf(prefix, name);
   const drop = (): Promise<void> => dropPartitions(link);
   const unsubscribe: Array<() => Promise<void>> = [];
   const frontier = new OpenRedisFrontier({
     ...{ name, clock, link, reader, rules, channel, drop },
     recent: isServed ? NOTHING_RECENT : new RecentDuplicates(),
-    capacity: given.capacity ?? 0,
+    capacity: given.capacity,
     leaseMs: given.leaseMs ?? LEASE_MS,
     ...{ maxLeases: given.maxLeases ?? 0, maxFound: given.maxFound ?? MAX_FOUND },
     ...{
@@ -198,12 +197,7 @@ export async function openOn(
       onIdle: given.onIdle,
     },
     clear: async () => {
-      const { set } = reader;
-      const hosts = await Promise.all(link.keys.map((_, at) => readKeptHosts(link, at)));
-      await drop();
-      await create({ ...set, version: set.version + 1 });
-      await Promise.all(hosts.map((list, at) => writeKeptHosts(link, at, list)));
-      await rules.refresh(0);
+      await Promise.all(link.keys.map((_, at) => clearPartition(link, at)));
     },
     end: async () => {
       await Promise.all(unsubscribe.map((off) => off()));
@@ -211,7 +205,7 @@ export async function openOn(
     },
   });
   unsubscribe.push(
-    await link.retry(() => commands.subscribe(channel, (message) => frontier.hear(message))),
+    await link.retry(() => commands.subscribe(channel, (message) => frontier.receive(message))),
   );
   await frontier.seed().catch(async (cause) => {
     await frontier.close({ discard: true }).catch(() => undefined);
@@ -227,8 +221,8 @@ function refuseForMany({ capacity, maxLeases }: RedisFrontierOptions): void {
   if (maxLeases !== undefined) throw unsupported("options.maxLeases", "partitions: 1, or no limit");
 }
 
-/** What the frontier was made with; of a new one what was asked for. */
-async function madeWith(
+/** What the frontier was created with; of a new one, what the options ask for. */
+async function readCreation(
   link: ServerLink,
   { partitions: asked, mustExist, name }: RedisFrontierOptions,
   isNewServed: boolean,
@@ -281,8 +275,8 @@ async function createPartitions(
   );
 }
 
-/** Rules and defaults that were given replace those in the server, where they differ. */
-async function takeUp(
+/** Replaces the rules and defaults in the server by those of the options, if they differ. */
+async function applyGivenRules(
   rules: SharedRules,
   { rules: own, defaults }: RedisFrontierOptions,
 ): Promise<void> {
@@ -307,7 +301,10 @@ function checkKey({ defaults }: RuleSet, given: RedisFrontierOptions): void {
   throw misuse("PROFILE_MISMATCH", "options.defaults.key", given.defaults.key, expected);
 }
 
-/** Each partition at once, the first one last: it holds their number, with which another process goes on after a crash. */
+/**
+ * Drops all partitions at the same time, but the first one last: it holds their number, which another process needs to finish after a
+ * crash.
+ */
 export async function dropPartitions(link: ServerLink): Promise<void> {
   for (const keys of link.keys.toReversed()) {
     const [key = ""] = keys;

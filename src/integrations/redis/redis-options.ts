@@ -9,7 +9,7 @@ import type { RulePolicy, Rule } from "../../frontier/rules/rule-policy.ts";
 export interface RedisCommands {
   /** Sends one command; rejects with the server's error. `key` names the slot in a cluster. */
   call(key: string, name: string, args: ReadonlyArray<string | Uint8Array>): Promise<unknown>;
-  /** Subscribes to a channel; returns a function that ends that. */
+  /** Subscribes to a channel; returns a function that ends that. An empty message means that some may have been missed. */
   subscribe(channel: string, listener: (message: string) => void): Promise<() => Promise<void>>;
   /** Every master's own `call`, for settings of the servers; one without a cluster. */
   nodes(): Promise<Array<(name: string, args: readonly string[]) => Promise<unknown>>>;
@@ -47,8 +47,8 @@ export interface RedisFrontierOptions {
    */
   prefix?: string | undefined;
   /**
-   * In how many parts the hosts are divided, fixed when the frontier is made. Order is exact within a part.
-   * @defaultValue 16, or what it was made with
+   * Number of partitions of the hosts, fixed when the frontier is created. Order is exact within a partition.
+   * @defaultValue 16, or what it was created with
    */
   partitions?: number | undefined;
   /**
@@ -82,7 +82,7 @@ export interface RedisFrontierOptions {
    */
   maxFound?: number | undefined;
   /**
-   * Hand-outs after which a record that comes back fails. Fixed when the frontier is made.
+   * Hand-outs after which a record that comes back fails. Fixed when the frontier is created.
    * @defaultValue 10
    */
   maxDeliveries?: number | undefined;
@@ -121,11 +121,11 @@ export interface RedisFrontierOptions {
   // biome-ignore lint/suspicious/noConfusingVoidType: most hooks answer nothing.
   onIdle?: (() => boolean | void) | undefined;
   /**
-   * How long a call goes on trying while the server does not answer, in milliseconds; then it rejects with `SERVER_GONE`.
+   * How long a call retries while the server does not answer, in milliseconds; then it rejects with `SERVER_GONE`.
    * @defaultValue 30,000
    */
   giveUpMs?: number | undefined;
-  /** A frontier of this name must be there: none is made. @internal */
+  /** A frontier of this name must exist: none is created. @internal */
   mustExist?: boolean | undefined;
   /**
    * Source of time for tests, in place of the server's clock. All processes must share it.

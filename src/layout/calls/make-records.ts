@@ -11,13 +11,13 @@
  *    4  handles          in   an object of that size; 0: none
  *    5  rules            in   handle of each row's rule queue; 0: `rule` holds for all rows
  *    6  lane             own  handle of the lane that the rule in hand takes records into, or MAKE_LANE_*
- *    7  parent           in   handle of the parent fingerprint, 0: none
+ *    7  parent           in   handle of the parent fingerprint, 0: none; with `extra` RECORD_FLAG_BLOB anything else
  *  8-9  priority         own  f64, of a record under the rule in hand
  * 10-11 sequence         both f64: place of the last record made
  *   12  depth            in   of every record
  *   13  touched          out  a meaningless value: keeps the touching loads alive
  *   14  rule             in   handle of the rule queue where one takes all; own: the rule in hand
- *   15  parents          in   handle of each row's own parent fingerprint, unless `parent` holds for all rows; 0: it does
+ *   15  parents          in   handle of each row's own parent fingerprint, or blob, unless `parent` holds for all rows; 0: it does
  * 16-17 turn             both f64: of the next host made, before its first lease
  *   18  newRows          in   array for the rows of hosts that occur for the first time
  *   19  names            in   an object for the name of each new host
@@ -46,6 +46,7 @@
  *   42  known            out  how many of the listed hosts are lone ones that get a second record; each opens a lane
  *   43  unused           out  how many of the objects for hosts were not needed; those that were are zero in `newHosts`
  *   44  loneFlags        in   HOST_* of a host that is made of a lone record
+ *   45  extra            in   RECORD_FLAG_PARENT; RECORD_FLAG_BLOB: a record has a blob where others have a parent
  */
 export const MAKE_BATCH_WORD = 0;
 export const MAKE_HOSTS_WORD = 1;
@@ -89,6 +90,7 @@ export const MAKE_STAND_WORD = 41;
 export const MAKE_KNOWN_WORD = 42;
 export const MAKE_UNUSED_WORD = 43;
 export const MAKE_LONE_FLAGS_WORD = 44;
+export const MAKE_EXTRA_WORD = 45;
 export const MAKE_BYTES = 184;
 /** In place of the index's value: the row's record is lone, and stands for a host that occurs for the first time. */
 export const MAKE_LONE = 0x7fff_fffc;

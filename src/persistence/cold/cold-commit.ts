@@ -1,6 +1,6 @@
 /**
  * How a finished run joins the live ones: in steps, each of which may wait for the medium, so that a caller chooses when
- * to wait. The sync, the longest wait, can run beside the thread.
+ * to wait. The sync, the longest wait, can run off the thread.
  *
  *   written ── sync ─▶ synced ── its filter, in slices ─▶ filtered ── rename, sync directory ─▶ named ── manifest ─▶ listed
  *

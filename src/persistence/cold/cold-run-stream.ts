@@ -64,7 +64,7 @@ export interface ColdWriter {
   readonly last: Uint32Array;
   /** Checksum of the last block written. */
   lastCrc: number;
-  /** Set when its bytes are on their way to the medium beside the thread. */
+  /** Set when its bytes are on their way to the medium off the thread. */
   sync: { isDone: boolean; error: unknown } | undefined;
   /** The file of its filter, begun when all blocks are written. */
   filter: ColdFilterWriter | undefined;
@@ -132,7 +132,7 @@ function beginBlock(writer: ColdWriter, lo: number, hi: number): void {
 
 /**
  * Writes the remaining blocks and has all brought to the medium; true once they are there. The run has at least one entry. A sync that
- * runs beside the thread has a descriptor of its own: an error is reported to each descriptor once.
+ * runs off the thread has a descriptor of its own: an error is reported to each descriptor once.
  */
 export function syncColdRun(writer: ColdWriter, wait: MediumWait): boolean {
   const { file, path, place, sync } = writer;
@@ -144,7 +144,7 @@ export function syncColdRun(writer: ColdWriter, wait: MediumWait): boolean {
   return wait === "here";
 }
 
-/** Whether a run's bytes are on their way to the medium beside the thread. */
+/** Whether a run's bytes are on their way to the medium off the thread. */
 export function isSyncingColdRun({ sync }: ColdWriter): boolean {
   return sync?.isDone === false;
 }

@@ -14,7 +14,7 @@
  *                        *.damaged                 set aside by a start that could not read it
  */
 import { join } from "node:path";
-import { FrontierError, InvariantError } from "../../base/errors.ts";
+import { FrontierError, InvariantError, misuse } from "../../base/errors.ts";
 import { HASH_FINAL_ROUNDS, HASH_WORD_ROUNDS } from "../../layout/seen/fingerprint.ts";
 import { crcOf } from "../checksum.ts";
 import { type Files, replaceFile } from "../files.ts";
@@ -47,6 +47,9 @@ const SERIAL_DIGITS = 8;
 
 /** The directory of a name. Characters that some file systems reject are written as %XX. */
 export function frontierDirectory(directory: string, name: string): string {
+  for (const [field, value] of Object.entries({ directory, name })) {
+    if (typeof value !== "string") throw misuse("ARGUMENT_INVALID", field, value, "a string");
+  }
   const safe = Array.from(Buffer.from(name, "utf8"), (byte) => {
     const letter = String.fromCharCode(byte);
     return /[A-Za-z0-9_-]/.test(letter) ? letter : `%${byte.toString(16).padStart(2, "0")}`;

@@ -110,7 +110,7 @@ export class Journal {
     return this.#isSyncing;
   }
 
-  /** True while a sync or the preparation of a segment is in progress beside the thread. */
+  /** True while a sync or the preparation of a segment is in progress off the thread. */
   get isBusy(): boolean {
     return this.#isSyncing || this.#preparing !== undefined;
   }
@@ -165,7 +165,7 @@ export class Journal {
     return true;
   }
 
-  /** Does the same beside the thread and reports to `onSynced`. Does nothing while such a sync is in progress. */
+  /** Does the same off the thread and reports to `onSynced`. Does nothing while such a sync is in progress. */
   syncLater(): void {
     if (this.#isSyncing) return;
     if (!this.write()) {
@@ -203,7 +203,7 @@ export class Journal {
     return true;
   }
 
-  /** Creates the next segment's file beside the thread. Rejects with the disk's error. */
+  /** Creates the next segment's file off the thread. Rejects with the disk's error. */
   prepare(): Promise<void> {
     if (this.#next !== undefined) return Promise.resolve();
     this.#preparing ??= this.#prepared().finally(() => {

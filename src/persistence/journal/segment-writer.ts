@@ -2,7 +2,7 @@
  * SegmentFile: one segment of the journal as a file, and the frames waiting to be written to it.
  *
  *   begin ─▶ named, durable ──────────────────────────────────────────┐
- *   prepare, beside the thread ─▶ head durable, *.tmp ── the segment before it is durable ─▶ named ─▶ directory synced
+ *   prepare, off the thread ─▶ head durable, *.tmp ── the segment before it is durable ─▶ named ─▶ directory synced
  *                                                                     └─▶ frames written ─▶ synced ─▶ forgotten
  *
  *   I1  A frame keeps its place: a retry writes it to the same offset.

@@ -73,7 +73,7 @@ export function checkDue(dueMs: number): number {
 }
 
 /** The state in a head of an entry or of a row. */
-export function checkState(state: number): number {
+function checkState(state: number): number {
   if (state < RECORD_PENDING || state > RECORD_RESTING) throw wrong(`a record in state ${state}`);
   return state;
 }

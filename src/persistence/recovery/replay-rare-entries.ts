@@ -171,7 +171,7 @@ export function applyUnseen(replay: Replay): void {
   seenRemove(core.seen, lo, hi);
   bookSeen(core, -1);
   restoration.hasForgotten = true;
-  if (was === JOURNAL_WAS_DONE) bookForgotten(core, 1);
+  if (was === JOURNAL_WAS_DONE) bookForgotten(core);
   else if (was !== JOURNAL_WAS_REMOVED) bookEntry(core, LEDGER.forget, RECORD_FAILED);
 }
 

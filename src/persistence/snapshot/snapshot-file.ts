@@ -1,5 +1,5 @@
 /**
- * The file of a snapshot in progress: sections in buffers, written one after the other beside the thread while the next one is filled.
+ * The file of a snapshot in progress: sections in buffers, written one after the other off the thread while the next one is filled.
  * One write at a time: more would wait for each other at the file, and take a core from the thread. Only where calls fill buffers and no
  * turn of the event loop ends a write, the thread writes by itself.
  *

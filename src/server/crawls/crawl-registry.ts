@@ -1,5 +1,5 @@
 /**
- * The crawls of a server: each one a frontier of its own, made when it is first used, found again at the next start.
+ * The crawls of a server: each one is a frontier of its own, created when it is first used and found again at the next start.
  *
  *   directory/server        the names of the crawls and the default delay, as the state of a small frontier
  *   directory/crawl-<name>  one frontier each; the name in hexadecimal where it is no plain word, or its hash where that is too long
@@ -38,10 +38,10 @@ export interface RegistryOptions {
   readonly onFault: (crawl: string, cause: unknown) => void;
 }
 
-/** Every server of the crawls, or the one that was called, until all are set again. */
+/** All servers of the crawls, or only the one that was called, until all are set again. */
 export type Servers = "all" | "this";
 
-/** What is set for all crawls, and who serves them. */
+/** What is set for all crawls, and which servers serve them. */
 export interface Control {
   /** Whether GetURLs of this server answers anything. */
   isActive(): Soon<boolean>;
@@ -53,9 +53,9 @@ export interface Control {
 }
 
 export interface CrawlRegistry extends Control {
-  /** The crawl of an id, made where it is missing. Rejects with CRAWLS_FULL where no more may be. */
+  /** The crawl of an id, created if it does not exist. Rejects with CRAWLS_FULL at the most crawls. */
   open(id: string): Soon<Crawl>;
-  /** A crawl that is there. */
+  /** An existing crawl. */
   find(id: string): Soon<Crawl | undefined>;
   all(): Soon<Crawl[]>;
   frontiers(): Soon<Array<[id: string, frontier: Given]>>;
@@ -64,7 +64,7 @@ export interface CrawlRegistry extends Control {
   close(): Promise<void>;
 }
 
-/** Of a server that is the only one of its crawls. */
+/** The control of a server that is the only one of its crawls. */
 export function createControl(): Control {
   let isOn = true;
   const addresses: string[] = [];
@@ -102,6 +102,8 @@ class LocalRegistry implements Omit<CrawlRegistry, keyof Control> {
   readonly #names: Frontier;
   readonly #opened = new Map<string, Opened>();
   readonly #opening = new Map<string, Promise<Crawl>>();
+  /** Deleted ones whose files are not gone yet. */
+  readonly #closing = new Map<string, Promise<void>>();
   #isClosed = false;
 
   constructor(options: RegistryOptions, names: Frontier) {
@@ -137,7 +139,8 @@ class LocalRegistry implements Omit<CrawlRegistry, keyof Control> {
 
   async #make(id: string): Promise<Crawl> {
     const { clock, crawlsMax, directory, durability, now, onFault } = this.#options;
-    if (this.#isClosed) throw new FrontierError("FRONTIER_CLOSED", "server: it is closed");
+    if (this.#isClosed)
+      throw new FrontierError("FRONTIER_CLOSED", "server: closed (expected: one that is open)");
     if (this.#opened.size + this.#opening.size >= crawlsMax) {
       const message = `crawls: ${crawlsMax} (expected: fewer, before crawl '${id}' is made)`;
       throw new FrontierError("CRAWLS_FULL", message);
@@ -146,6 +149,7 @@ class LocalRegistry implements Omit<CrawlRegistry, keyof Control> {
       this.#stored.push(id);
       await this.#names.flush(); // I2
     }
+    await this.#closing.get(id);
     const frontier = await openFrontier({
       ...{ name: directoryName(id), directory, durability, clock },
       keepOpen: true,
@@ -178,13 +182,17 @@ class LocalRegistry implements Omit<CrawlRegistry, keyof Control> {
   async delete(id: string): Promise<number> {
     const opened = this.#opened.get(id);
     if (opened === undefined) return 0;
-    const count = await opened.crawl.deleteAll();
+    const count = opened.crawl.deleteAll(); // at once: what comes from now on is the next crawl's
     this.#opened.delete(id);
     const names = this.#stored;
     names.splice(names.indexOf(id), 1);
-    await opened.frontier.close();
-    await this.#names.flush();
-    return count;
+    const closing = opened.frontier
+      .close({ discard: true }) // what is known of its hosts too
+      .then(() => this.#names.flush())
+      .finally(() => this.#closing.delete(id));
+    this.#closing.set(id, closing);
+    await closing;
+    return await count;
   }
 
   get delayDefault(): number {
@@ -199,13 +207,13 @@ class LocalRegistry implements Omit<CrawlRegistry, keyof Control> {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    await Promise.allSettled(this.#opening.values());
+    await Promise.allSettled([...this.#opening.values(), ...this.#closing.values()]);
     await Promise.all(this.frontiers().map(([, frontier]) => frontier.close()));
     await this.#names.close();
   }
 }
 
-/** A name that no hexadecimal one can be. */
+/** A name that cannot be a hexadecimal one. */
 const PLAIN = /^(?!x([0-9a-f]{2})+$)[\w-][\w.-]{0,79}$/;
 
 /** A name for a directory: letters, digits, dots and dashes as they are, others by their bytes. */

@@ -1,11 +1,11 @@
 /**
- * Room `src/server/crawls`: crawls behind the protocol: which queue may go, what a URL becomes, what is kept of it. Each
- * crawl is one frontier; times are the protocol's whole seconds.
+ * Room `src/server/crawls`: crawls as the protocol sees them: which queue may go, what a URL becomes, what is kept of it. Each crawl is
+ * one frontier; times are the protocol's whole seconds.
  */
 
 /**
- * Crawl: what the protocol asks of one crawl, whichever frontier holds it. Answers come at once from a frontier in this
- * process, and as promises from one that is elsewhere.
+ * Crawl: the calls of the protocol on one crawl, for any kind of frontier. A frontier in this process answers at once, all others by
+ * promises.
  */
 
 /** An answer now, or later. */
@@ -24,7 +24,7 @@ export interface KnownUrl extends FoundUrl {
   readonly refetchAt: number;
 }
 
-/** A URL as it stands. */
+/** A URL as it is stored. */
 export interface StoredUrl extends FoundUrl {
   /** Seconds since 1970 from which it may be fetched; 0: it is finished. */
   readonly refetchAt: number;
@@ -35,7 +35,7 @@ export interface StoredUrl extends FoundUrl {
 export interface UrlFilter {
   /** One queue; empty: all. */
   readonly key: string;
-  /** Part of the URL; empty: any. */
+  /** Part of the URL; empty, or blanks alone: any. */
   readonly text: string;
   readonly ignoreCase: boolean;
 }
@@ -74,12 +74,15 @@ export interface Crawl {
   /** A status for each: found URLs that are new become pending. */
   discover(urls: readonly FoundUrl[]): Soon<Uint8Array>;
   /** A status for each: the URLs become finished, or due at their dates, whatever they were. */
-  know(urls: readonly KnownUrl[]): Soon<Uint8Array>;
+  putKnown(urls: readonly KnownUrl[]): Soon<Uint8Array>;
   /** Sends URLs of the next queues that may go, at most `queuesMax` of them; how many queues. */
   serveQueues(queuesMax: number, asked: UrlsAsked, send: SendUrls): Soon<number>;
   /** Sends URLs of one queue, if it may go; how many. */
   serveQueue(key: string, asked: UrlsAsked, send: SendUrls): Soon<number>;
-  /** Keys of queues, in the order of their making. */
+  /**
+   * Keys of queues, in the order in which they were created. On Redis that is exact within a partition, whose queues are numbered as they
+   * are made; over a frontier that a program uses too there is none.
+   */
   queues(isAll: boolean): Soon<Iterable<string>>;
   /** Of a queue, or of all for an empty key. */
   counts(key: string): Soon<QueueCounts>;
@@ -106,9 +109,14 @@ export const NO_COUNTS: QueueCounts = Object.freeze({
 
 /** Whether a filter's text is part of a URL. */
 export function textMatcher({ text, ignoreCase }: UrlFilter): (url: string) => boolean {
+  if (isAny(text)) return () => true;
   if (!ignoreCase) return (url) => url.includes(text);
   const wanted = text.toLowerCase();
   return (url) => url.toLowerCase().includes(wanted);
+}
+
+function isAny(text: string): boolean {
+  return text.trim() === "";
 }
 
 /** How many URLs a crawl has that a filter takes. */
@@ -116,7 +124,7 @@ export async function countMatching(
   crawl: Pick<Crawl, "counts" | "urls">,
   filter: UrlFilter,
 ): Promise<number> {
-  if (filter.text === "") {
+  if (isAny(filter.text)) {
     const { active, completed } = await crawl.counts(filter.key);
     return active + completed;
   }

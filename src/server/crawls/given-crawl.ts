@@ -1,6 +1,5 @@
 /**
- * GivenCrawl: a crawl over a frontier that a program opened itself, in this thread or another one, and uses beside the
- * server.
+ * GivenCrawl: a crawl over a frontier that a program opened itself, in this thread or another one, and that both use.
  *
  *   URL         ─▶ the request that the program itself would push: its rules, its identity, once in the frontier
  *   queue key   ─▶ `hostKey`, where it is not the URL's own host
@@ -9,11 +8,11 @@
  *   counts      ◀─ the frontier's report, and a pass over its records for single queues: the program changes them too
  *
  *   I1  A lease that was not sent goes back to its place.
- *   I2  Looking and leasing are one step among the calls of the server; the program may come between them, so that what
- *       was leased is looked at again.
- *   I3  Nothing is leased to look at it: each hand-out counts toward the frontier's `maxDeliveries`.
+ *   I2  Peeking and leasing are one step among the calls of the server. The program may lease in between, so what was leased is checked
+ *       again.
+ *   I3  Nothing is leased only to inspect it: each hand-out counts toward the frontier's `maxDeliveries`.
  *
- * Crash: what the frontier keeps is there again; delays and limits of queues, and which leases were out, are not.
+ * Crash: what the frontier keeps is restored; delays and limits of queues, and which leases were out, are not.
  */
 import type { AsyncLease, HostView, Lease, RecordView, RequestInput } from "../../index.ts";
 import { FAILED, OK, SKIPPED } from "../grpc/messages.ts";
@@ -114,13 +113,13 @@ export class GivenCrawl implements Crawl {
     return statuses;
   }
 
-  async know(urls: readonly KnownUrl[]): Promise<Uint8Array> {
+  async putKnown(urls: readonly KnownUrl[]): Promise<Uint8Array> {
     const statuses = new Uint8Array(urls.length);
-    for (const [at, known] of urls.entries()) statuses[at] = await this.#knowOne(known);
+    for (const [at, known] of urls.entries()) statuses[at] = await this.#putKnownOne(known);
     return statuses;
   }
 
-  async #knowOne(known: KnownUrl): Promise<number> {
+  async #putKnownOne(known: KnownUrl): Promise<number> {
     const reserved = reservedOf(known.metadata);
     if (keyOf(known) === undefined || reserved.isWrong) return SKIPPED;
     const { frontier } = this.#context;
@@ -196,13 +195,13 @@ export class GivenCrawl implements Crawl {
       const { count, shut } = await this.#fitting(taking, keys);
       const leases = count === 0 ? [] : await frontier.pollMany(count, options);
       const fitting = await this.#keepFitting(taking, leases);
-      // The program may have taken what was looked at: its queue stays open for the rest.
+      // The program may have taken what was peeked at: its queue stays open for the rest.
       await this.#close(shut.filter((queue) => isFull(taking, queue)));
       if (fitting.length > 0 || (leases.length === 0 && shut.length === 0)) return fitting;
     }
   }
 
-  /** How many of the next URLs a call may have, and the queues that are in the way of those behind them (I3). */
+  /** How many of the next URLs a call may have, and the queues that block those after them (I3). */
   async #fitting(
     { asked, queuesMax, taken }: Taking,
     keys: readonly string[],
@@ -217,7 +216,7 @@ export class GivenCrawl implements Crawl {
         if (counts.size >= queuesMax) break;
         if (!(await this.#mayGo(queue, asked))) shut.add(queue);
       } else if (held >= asked.urlsMax) shut.add(queue);
-      // The caller closes those queues, and looks again at the ones behind them.
+      // The caller closes those queues, and peeks again at the next ones.
       if (shut.size > 0) continue;
       counts.set(queue, held + 1);
       count++;
@@ -245,7 +244,7 @@ export class GivenCrawl implements Crawl {
     return kept;
   }
 
-  /** Leases of one queue. Under a rule without politeness they stand in one order with all others. */
+  /** Leases of one queue. Under a rule without politeness they are in one order with all others. */
   async #takeOf(key: string, most: number, asked: UrlsAsked): Promise<GivenLease[]> {
     const { frontier } = this.#context;
     const options = { leaseMs: asked.delay * 1_000 };
@@ -261,7 +260,7 @@ export class GivenCrawl implements Crawl {
     return leases;
   }
 
-  /** How many URLs of a queue a call may have: no more than the frontier's own politeness lets go. */
+  /** How many URLs of a queue a call may have: no more than the frontier's own politeness allows. */
   async #roomOf(key: string, asked: UrlsAsked): Promise<number> {
     const { held, blockedUntil, readyAt, delayMs, limit, leased } = await this.#host(key);
     const nowMs = this.#context.now();
@@ -363,7 +362,7 @@ export class GivenCrawl implements Crawl {
     return true;
   }
 
-  /** A queue whose clock was set may go as that clock says, also sooner than before. */
+  /** A queue whose clock was set may go by that clock, also sooner than before. */
   async #reopen(queue: Queue): Promise<void> {
     const until = closedUntil(queue, this.#context.delayDefault());
     const atMs = until === 0 ? 0 : Math.min(until + 1, SECONDS_MAX) * 1_000;
@@ -403,7 +402,8 @@ export class GivenCrawl implements Crawl {
       count += await this.#forget(key, url);
     }
     const { frontier } = this.#context;
-    if (count > 0 || (await this.#records.has(key))) count += await frontier.remove({ host: key });
+    // What the program pushed under a key of its own is not found by its URL.
+    if (await this.#records.isAlone(key)) count += await frontier.remove({ host: key });
     const queue = this.#table.queues.get(key);
     if (queue === undefined) return count;
     this.#table.queues.delete(key);
@@ -421,9 +421,14 @@ export class GivenCrawl implements Crawl {
 
   async deleteAll(): Promise<number> {
     const { active, completed } = await this.counts("");
-    await this.#context.frontier.clear();
+    const { frontier } = this.#context;
+    await frontier.clear();
+    const queues = [...this.#table.queues.values()];
     this.#table = createQueueTable();
     this.#leases.clear();
+    const delayDefault = this.#context.delayDefault();
+    const blocked = queues.filter((queue) => closedUntil(queue, delayDefault) >= this.#second);
+    for (const { key } of blocked) await frontier.host(key).blockUntil(0);
     return active + completed;
   }
 

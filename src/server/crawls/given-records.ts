@@ -1,6 +1,6 @@
 /**
- * The records of a frontier that a program uses too, as the URLs and queues of the protocol. A pass over all of them costs a look at
- * each; sums of queues are kept until the frontier's own counts change.
+ * The records of a frontier that a program uses too, as the URLs and queues of the protocol. A pass reads each of them; sums of queues
+ * are kept until the frontier's own counts change.
  */
 import type { AsyncFrontier, Frontier, RecordsFilter, RecordView } from "../../index.ts";
 import { type StoredUrl, textMatcher, type UrlFilter } from "./crawl.ts";
@@ -19,12 +19,24 @@ export interface GivenRecords {
   sums(): Promise<QueueSums>;
   /** Whether a queue has URLs that the frontier can list. */
   has(key: string): Promise<boolean>;
+  /** Whether no other queue has URLs on a host of this name. */
+  isAlone(key: string): Promise<boolean>;
   urls(filter: UrlFilter): AsyncIterable<StoredUrl>;
 }
 
 const STATES = ["done", "leased", "pending", "waiting", "failed"] as const;
 
 export function createGivenRecords(frontier: Given): GivenRecords {
+  const some = async (
+    where: RecordsFilter,
+    isWanted: (view: RecordView) => boolean,
+  ): Promise<boolean> => {
+    for (const state of STATES) {
+      for await (const view of viewsOf(frontier, { ...where, state }))
+        if (isWanted(view)) return true;
+    }
+    return false;
+  };
   let kept: { mark: string; sums: Promise<QueueSums> } | undefined;
   return {
     async sums() {
@@ -38,18 +50,16 @@ export function createGivenRecords(frontier: Given): GivenRecords {
       }
       return await kept.sums;
     },
-    async has(key) {
-      for (const state of STATES) {
-        for await (const _view of viewsOf(frontier, { host: key, state })) return true;
-      }
-      return false;
-    },
+    has: (key) => some({ host: key }, (view) => queueKeyOf(view) === key),
+    isAlone: async (key) => !(await some({ host: key }, (view) => queueKeyOf(view) !== key)),
     async *urls(filter) {
       const where = filter.key === "" ? {} : { host: filter.key };
       const isWanted = textMatcher(filter);
       for (const state of STATES) {
         for await (const view of viewsOf(frontier, { ...where, state })) {
-          const stored = shownOf(view, queueKeyOf(view), view.url ?? "");
+          const key = queueKeyOf(view);
+          if (filter.key !== "" && filter.key !== key) continue; // another queue's, on this host
+          const stored = shownOf(view, key, view.url ?? "");
           if (isWanted(stored.url)) yield stored;
         }
       }
@@ -78,13 +88,13 @@ async function sumsOf(frontier: Given): Promise<QueueSums> {
   return { active, all };
 }
 
-/** Records, with a turn for other calls now and then. Finished ones are none where the frontier keeps none. */
+/** Records, with a turn for other calls now and then. Without finished ones if the frontier does not keep them. */
 async function* viewsOf(frontier: Given, filter: RecordsFilter): AsyncGenerator<RecordView> {
-  let looked = 0;
+  let readCount = 0;
   try {
     for await (const view of frontier.records(filter) as AsyncIterable<RecordView>) {
       yield view;
-      if (++looked % SCAN_RECORDS === 0) await new Promise(setImmediate);
+      if (++readCount % SCAN_RECORDS === 0) await new Promise(setImmediate);
     }
   } catch (cause) {
     if ((cause as { code?: unknown }).code !== "UNSUPPORTED") throw cause;

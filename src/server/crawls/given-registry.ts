@@ -1,4 +1,4 @@
-/** The one crawl of a server over a frontier of the program's own: neither made nor closed here. */
+/** The only crawl of a server over a frontier that the program opened: it is neither created nor closed here. */
 import { FrontierError } from "../../base/errors.ts";
 import { type CrawlRegistry, createControl } from "./crawl-registry.ts";
 import { GivenCrawl } from "./given-crawl.ts";
@@ -15,7 +15,7 @@ export interface GivenRegistryOptions {
   readonly needsIdentities: boolean;
 }
 
-/** Rejects with UNSUPPORTED for a frontier that does not keep which URLs it knows, where that is needed. */
+/** Rejects with UNSUPPORTED for a frontier that does not keep finished URLs, if they are needed. */
 export async function openGivenRegistry(options: GivenRegistryOptions): Promise<CrawlRegistry> {
   const { frontier, now, onFault, needsIdentities } = options;
   const { name } = frontier;

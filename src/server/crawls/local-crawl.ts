@@ -11,12 +11,13 @@
  *
  *   I1  A lease that was not sent goes back to its place.
  *   I2  Counts of queues change with what the frontier answered, never before.
- *   I3  However many queues may not go, a call that seeks one lets other calls have their turn.
+ *   I3  However many queues may not go, a call that searches for one yields to other calls.
  */
 import type { Frontier, Lease, RecordView } from "../../index.ts";
+import { removeUnit } from "../../engine/api/edit-records.ts";
 import { HeldLeases } from "../../engine/api/held-leases.ts";
 import { finishKept, finishPending } from "../../engine/api/keep-finished.ts";
-import { pushShared } from "../../engine/api/push-list.ts";
+import { pushNamed } from "../../engine/api/push-list.ts";
 import { FAILED, OK, SKIPPED } from "../grpc/messages.ts";
 import {
   CHUNK_URLS,
@@ -46,7 +47,7 @@ import {
   ROOM_ANY,
 } from "./queue-table.ts";
 import { missingKey } from "./missing-key.ts";
-import { nameOf, type QueueRequest, requestOf } from "./queue-request.ts";
+import { foundRequests, nameOf, requestOf, requestsOf } from "./queue-request.ts";
 import {
   isPut,
   keyOf,
@@ -78,7 +79,7 @@ export interface LocalCrawlContext {
 /** Settings of queues as the frontier's state keeps them. */
 type Kept = Record<string, { delay?: number; blockedUntil?: number; limit?: number }>;
 
-/** Queues that may not go and are held back before other calls have their turn: each takes some 0.1 ms. */
+/** Queues that may not go and are held back before the call yields to others: each takes some 0.1 ms. */
 const HELD_BACK_MAX = 32;
 /** In place of a number of URLs: that many were held back, and there may be more. */
 const HELD_BACK = -1;
@@ -89,7 +90,7 @@ export class LocalCrawl implements Crawl {
   readonly #table = createQueueTable();
   /** Leases that are out, by queue and URL, the oldest first. */
   readonly #leases = new HeldLeases();
-  /** Queues that the frontier gives less room than any. */
+  /** Queues whose number in process is limited in the frontier. */
   readonly #narrow = new Set<Queue>();
 
   readonly #names: LeaseNames;
@@ -103,7 +104,7 @@ export class LocalCrawl implements Crawl {
     this.#restore();
   }
 
-  /** Queues of a frontier that was there before, in the order of their making. */
+  /** Restores the queues of an existing frontier, in the order in which they were created. */
   #restore(): void {
     const { frontier } = this.#context;
     for (const epoch of [...frontier.epochs()].reverse()) {
@@ -134,36 +135,11 @@ export class LocalCrawl implements Crawl {
 
   discover(urls: readonly FoundUrl[]): Uint8Array {
     const statuses = new Uint8Array(urls.length).fill(SKIPPED);
-    const requests: QueueRequest[] = [];
-    const places: number[] = [];
-    const queues: Array<Queue | string> = [];
-    const createdAt = this.#second;
-    let isShared = true;
-    for (let index = 0; index < urls.length; index++) {
-      const found = urls[index] as FoundUrl;
-      const key = keyOf(found);
-      if (key === undefined) continue;
-      const { isWrong, notBefore, priority } = reservedOf(found.metadata);
-      if (isWrong) continue;
-      const isPlain = isPlainUrl(found.url);
-      const queue = this.#table.queues.get(key);
-      const request = requestOf(found.url, key, isPlain, queue?.epoch);
-      const data = packData(found, isPlain, createdAt, 0);
-      if (data !== createdAt || request.hostKey !== undefined) {
-        isShared = false; // priorities and dates stand in metadata
-        if (priority !== undefined) request.priority = priority;
-        if (notBefore !== undefined) request.notBefore = notBefore;
-        request.data = data;
-      }
-      requests.push(request);
-      places.push(index);
-      queues.push(queue ?? key);
-    }
+    const found = foundRequests(urls, this.#table, this.#second);
+    const { others, places, queues } = found;
     const { frontier } = this.#context;
-    if (!isShared) for (const request of requests) request.data ??= createdAt;
-    const result = isShared
-      ? pushShared(frontier, requests, createdAt)
-      : frontier.pushMany(requests);
+    const result =
+      others.size === 0 ? pushNamed(frontier, found) : frontier.pushMany(requestsOf(found));
     for (let index = 0; index < places.length; index++) {
       const { admitted, status } = result.verdict(index);
       if (admitted) {
@@ -178,11 +154,11 @@ export class LocalCrawl implements Crawl {
     return statuses;
   }
 
-  know(urls: readonly KnownUrl[]): Uint8Array {
-    return Uint8Array.from(urls, (known) => this.#knowOne(known));
+  putKnown(urls: readonly KnownUrl[]): Uint8Array {
+    return Uint8Array.from(urls, (known) => this.#putKnownOne(known));
   }
 
-  #knowOne(known: KnownUrl): number {
+  #putKnownOne(known: KnownUrl): number {
     const key = keyOf(known);
     const reserved = reservedOf(known.metadata);
     if (key === undefined || reserved.isWrong) return SKIPPED;
@@ -191,7 +167,7 @@ export class LocalCrawl implements Crawl {
     const request = requestOf(known.url, key, isPlain, this.#table.queues.get(key)?.epoch);
     const name = nameOf(request, key);
     const held = this.#leases.get(name);
-    // A hand-out whose time has not passed is the URL's: its record need not be looked up.
+    // A hand-out whose time has not passed is the URL's: its record need not be readCount up.
     const isOut = held !== undefined && held.deadlineMs > this.#context.now();
     const { due, dueAt } = dueOf(known, reserved);
     if (!isOut && due === 0 && reserved.lease === undefined) {
@@ -215,7 +191,7 @@ export class LocalCrawl implements Crawl {
     if (state === "leased") {
       wasDone = lease?.done().late === false;
       this.#leases.delete(name);
-      if (isOut && !wasDone) return this.#knowOne(known); // it was over already
+      if (isOut && !wasDone) return this.#putKnownOne(known); // it was over already
     }
     const { status } = frontier.put(request, dueAt === undefined ? { data } : { data, dueAt });
     const isDone = status === "done" || (wasDone && !isPut(status));
@@ -251,7 +227,7 @@ export class LocalCrawl implements Crawl {
     return queues;
   }
 
-  /** Sends URLs of the next queue that may go; how many: 0 when there is no such queue, HELD_BACK when it may not be looked for longer. */
+  /** Sends URLs of the next queue that may go; how many: 0 when there is no such queue, HELD_BACK when the search must yield. */
   #serveNext(asked: UrlsAsked, send: SendUrls): Soon<number> {
     const { frontier } = this.#context;
     const leaseMs = asked.delay * 1_000;
@@ -280,7 +256,7 @@ export class LocalCrawl implements Crawl {
     return this.#context.frontier.host(queue.key).leased - own < urlsMax;
   }
 
-  /** Sees to it that a queue which may not go does not come up before it may. */
+  /** Keeps a queue that may not go from coming up before it may. */
   #holdBack(queue: Queue, urlsMax: number): void {
     const host = this.#context.frontier.host(queue.key);
     if (isLimitReached(queue)) {
@@ -412,12 +388,13 @@ export class LocalCrawl implements Crawl {
     const { frontier } = this.#context;
     const where = filter.key === "" ? {} : { host: filter.key };
     const isWanted = textMatcher(filter);
-    let looked = 0;
+    let readCount = 0;
     for (const state of ["done", "leased", "pending", "waiting", "failed"] as const) {
       if (state === "done" && this.#table.completed === 0) continue;
       for (const view of frontier.records({ ...where, state })) {
-        if (++looked % SCAN_RECORDS === 0) await new Promise(setImmediate);
+        if (++readCount % SCAN_RECORDS === 0) await new Promise(setImmediate);
         const queueKey = view.hostKey ?? view.host ?? "";
+        if (filter.key !== "" && queueKey !== filter.key) continue; // another queue's, on this host
         const stored = viewOf(view, queueKey, view.url ?? "");
         if (isWanted(stored.url)) yield stored;
       }
@@ -439,7 +416,7 @@ export class LocalCrawl implements Crawl {
       this.#leases.get(name)?.release();
       this.#leases.delete(name);
     }
-    frontier.remove({ host: key });
+    removeUnit(frontier, key);
     frontier.forget({ epoch: EPOCH_PREFIX + key });
     const host = frontier.host(key);
     host.blockUntil(0);

@@ -1,10 +1,11 @@
-/** A URL of a queue as a request of its crawl's frontier, and the name of its hand-out. */
-import type { SharedRequest } from "../../engine/api/push-list.ts";
+/** URLs of queues as requests of their crawl's frontier, and the names of their hand-outs. */
+import type { NamedUrls } from "../../engine/api/push-list.ts";
 import type { RequestInput } from "../../index.ts";
-import { EPOCH_PREFIX } from "./queue-table.ts";
-import { leaseName } from "./stored-url.ts";
-
-export type QueueRequest = RequestInput & SharedRequest;
+import type { FoundUrl } from "./crawl.ts";
+import { EPOCH_PREFIX, type Queue, type QueueTable } from "./queue-table.ts";
+import { reservedOf } from "./reserved-metadata.ts";
+import { keyOf, leaseName } from "./stored-url.ts";
+import { isPlainUrl, packData } from "./url-data.ts";
 
 /** The name of a URL's hand-out: the text of the URL itself, which is there, where its queue is its own host's. */
 export function nameOf({ url, hostKey }: RequestInput, key: string): string {
@@ -17,11 +18,70 @@ export function requestOf(
   key: string,
   isPlain: boolean,
   epoch = EPOCH_PREFIX + key,
-): QueueRequest {
-  const request: QueueRequest = { url, epoch };
-  const start = url.indexOf("//") + 2;
-  const isOwn =
-    isPlain && url.indexOf("/", start) === start + key.length && url.startsWith(key, start);
-  if (!isOwn) request.hostKey = key;
+): RequestInput {
+  const request: RequestInput = { url, epoch };
+  if (!isPlain || !isOwnHost(url, key)) request.hostKey = key;
   return request;
+}
+
+/** Whether a queue is that of a plain URL's own host. */
+function isOwnHost(url: string, key: string): boolean {
+  const start = url.indexOf("//") + 2;
+  return url.indexOf("/", start) === start + key.length && url.startsWith(key, start);
+}
+
+/** Found URLs as a frontier takes them, without those that no queue can hold. */
+export interface FoundRequests extends NamedUrls {
+  readonly urls: string[];
+  readonly epochs: string[];
+  readonly data: unknown[];
+  /** Where each of them stood. */
+  readonly places: number[];
+  /** The queue of each, or its key where there is none yet. */
+  readonly queues: Array<Queue | string>;
+  /** Those that have more than an epoch and data, by index. */
+  readonly others: Map<number, RequestInput>;
+}
+
+export function foundRequests(
+  found: readonly FoundUrl[],
+  { queues: known }: QueueTable,
+  createdAt: number,
+): FoundRequests {
+  const urls: string[] = [];
+  const epochs: string[] = [];
+  const data: unknown[] = [];
+  const places: number[] = [];
+  const queues: Array<Queue | string> = [];
+  const others = new Map<number, RequestInput>();
+  for (let place = 0; place < found.length; place++) {
+    const one = found[place] as FoundUrl;
+    const key = keyOf(one);
+    if (key === undefined) continue;
+    const { isWrong, notBefore, priority } = reservedOf(one.metadata);
+    if (isWrong) continue;
+    const { url } = one;
+    const isPlain = isPlainUrl(url);
+    const queue = known.get(key);
+    const epoch = queue?.epoch ?? EPOCH_PREFIX + key;
+    const packed = packData(one, isPlain, createdAt, 0);
+    const isOwn = isPlain && (one.key === "" || isOwnHost(url, key));
+    if (!isOwn || priority !== undefined || notBefore !== undefined) {
+      const request = requestOf(url, key, isPlain, epoch);
+      others.set(urls.length, { ...request, data: packed, priority, notBefore });
+    }
+    urls.push(url);
+    epochs.push(epoch);
+    data.push(packed);
+    places.push(place);
+    queues.push(queue ?? key);
+  }
+  return { urls, epochs, data, places, queues, others };
+}
+
+/** The same as whole requests. */
+export function requestsOf({ urls, epochs, data, others }: FoundRequests): RequestInput[] {
+  return urls.map(
+    (url, at) => others.get(at) ?? { url, epoch: epochs[at] as string, data: data[at] },
+  );
 }

@@ -1,9 +1,9 @@
 /**
- * The queues of one crawl: counts and clocks of each, some 300 bytes a queue; their URLs are in the frontier.
+ * The queues of one crawl: counts and clocks of each, some 300 bytes per queue; their URLs are in the frontier.
  *
  * A queue may go when it is not blocked, its delay has passed, it has not reached its limit, and it holds fewer URLs in
- * process than are asked for. Times are whole seconds: a queue that gave URLs in second t gives the next ones after second
- * t + delay.
+ * process than are asked for. Times are whole seconds: a queue that handed out URLs in second t hands out the next ones after second t +
+ * delay.
  *
  *   I1  active + completed of a queue = its URLs.
  *   I2  The table's sums are the sums of its queues.
@@ -18,11 +18,11 @@ export interface Queue {
   delay: number | undefined;
   /** Not before this second has passed; 0: not blocked. */
   blockedUntil: number;
-  /** Finished URLs after which it gives no more; 0: none. */
+  /** Finished URLs after which it hands out no more; 0: no limit. */
   limit: number;
-  /** The second in which it gave URLs last; 0: never. */
+  /** The second in which it last handed out URLs; 0: never. */
   producedAt: number;
-  /** Most in process that the frontier lets it have. */
+  /** Most URLs in process that the frontier allows. */
   roomMax: number;
   /** Whether the frontier holds it, since its limit is reached. */
   isHeld: boolean;
@@ -45,7 +45,7 @@ export function createQueueTable(): QueueTable {
 /** As many as a rule can name. */
 export const ROOM_ANY = 2 ** 31 - 1;
 
-/** The queue of a key, made when it is missing. */
+/** The queue of a key, created if it is missing. */
 export function queueFor(table: QueueTable, key: string): Queue {
   const known = table.queues.get(key);
   if (known !== undefined) return known;

@@ -1,8 +1,8 @@
 /**
- * RedisCrawl: a crawl over a frontier on Redis that several servers share, any of which answers any call.
+ * RedisCrawl: a crawl over a frontier on Redis that several servers share, each of which answers any call.
  *
  *   queue key   ─▶ `hostKey`; a URL is one for each queue
- *   due queue   ◀─ a script: which queue may go, and that it has gone, is one step for all servers
+ *   due queue   ◀─ a script, which chooses a queue and records its hand-out in one step for all servers
  *   held URL    ─▶ a lease in Redis: the server that receives its result ends it
  *
  *   I1  Nothing about a URL or a queue is kept here.
@@ -27,19 +27,19 @@ import { dueOf, named, reservedOf } from "./reserved-metadata.ts";
 import { keyOf, pastPriority, storedOf, viewOf } from "./stored-url.ts";
 import { isPlainUrl, packData, unpackData } from "./url-data.ts";
 
-/** How a crawl comes to its queues. */
+/** How a crawl gets its queues. */
 export interface QueueAccess {
-  /** Made where they are missing. */
+  /** Creates them if they are missing. */
   open(): Promise<RedisQueues>;
   /** undefined: there is no such crawl. */
   find(): Promise<RedisQueues | undefined>;
-  /** Whether a call has failed since the crawl was deleted: the next one looks for it again. */
+  /** Whether a call failed because the crawl was deleted: the next one finds it again. */
   hasGone(queues: RedisQueues, cause: unknown): boolean;
   /** Seconds between two hand-outs of a queue without a delay of its own, as last read. */
   delayDefault(): number;
 }
 
-/** Servers that delete a crawl again and again while it is put into. */
+/** Attempts of a put while other servers delete the crawl. */
 const TRIES_MAX = 5;
 const HAND_OUT = /^[0-9a-f]{16}$/;
 const NAMES = { of: (lease: object): string => (lease as QueueLease).token };
@@ -49,7 +49,7 @@ export class RedisCrawl implements Crawl {
   readonly id: string;
   readonly #access: QueueAccess;
   #activeQueues = { mark: "", count: 0 };
-  /** When this server came to the crawl; undefined: it has put nothing yet. */
+  /** When this server first put into the crawl; undefined: not yet. */
   #began: number | undefined;
 
   constructor(id: string, access: QueueAccess) {
@@ -68,7 +68,7 @@ export class RedisCrawl implements Crawl {
     }
   }
 
-  async #look<T>(none: T, act: (queues: RedisQueues) => Promise<T>): Promise<T> {
+  async #ifFound<T>(none: T, act: (queues: RedisQueues) => Promise<T>): Promise<T> {
     const queues = await this.#access.find();
     if (queues === undefined) return none;
     try {
@@ -109,7 +109,7 @@ export class RedisCrawl implements Crawl {
     });
   }
 
-  know(urls: readonly KnownUrl[]): Promise<Uint8Array> {
+  putKnown(urls: readonly KnownUrl[]): Promise<Uint8Array> {
     return this.#put(async (queues) => {
       const statuses = new Uint8Array(urls.length).fill(SKIPPED);
       const list: Array<{ place: number; known: KnownUrl; request: RequestInput }> = [];
@@ -127,7 +127,7 @@ export class RedisCrawl implements Crawl {
       const made = list.map(({ known, request }, at) =>
         knownRequest(known, request, before[at], times),
       );
-      for (const [at, answer] of (await queues.know(made)).entries()) {
+      for (const [at, answer] of (await queues.putKnown(made)).entries()) {
         statuses[(list[at] as { place: number }).place] = STATUSES[answer];
       }
       return statuses;
@@ -135,14 +135,14 @@ export class RedisCrawl implements Crawl {
   }
 
   serveQueues(queuesMax: number, asked: UrlsAsked, send: SendUrls): Promise<number> {
-    return this.#look(0, async (queues) => {
+    return this.#ifFound(0, async (queues) => {
       const what = this.#asked(queuesMax, asked);
       return (await sendAll(queues, queues.serve(what), { asked, send, gap: what.gap })).queues;
     });
   }
 
   serveQueue(key: string, asked: UrlsAsked, send: SendUrls): Promise<number> {
-    return this.#look(0, async (queues) => {
+    return this.#ifFound(0, async (queues) => {
       const what = this.#asked(1, asked);
       const leases = queues.serveOne(key, what);
       return (await sendAll(queues, leases, { asked, send, gap: what.gap })).urls;
@@ -154,7 +154,7 @@ export class RedisCrawl implements Crawl {
   }
 
   queues(isAll: boolean): Promise<string[]> {
-    return this.#look<string[]>([], async (queues) => {
+    return this.#ifFound<string[]>([], async (queues) => {
       const second = secondOf(queues);
       const all: QueueFacts[] = [];
       for await (const slice of queues.views()) {
@@ -165,7 +165,7 @@ export class RedisCrawl implements Crawl {
   }
 
   counts(key: string): Promise<QueueCounts> {
-    return this.#look<QueueCounts>(NO_COUNTS, async (queues) => {
+    return this.#ifFound<QueueCounts>(NO_COUNTS, async (queues) => {
       if (key === "") {
         const { mark, ...sums } = await queues.sums();
         return { ...sums, activeQueues: await this.#countActive(queues, mark) };
@@ -190,16 +190,16 @@ export class RedisCrawl implements Crawl {
 
   change(key: string, change: QueueChange): Promise<boolean> {
     const gap = this.#access.delayDefault();
-    return this.#look(false, (queues) => queues.change(key, change, gap));
+    return this.#ifFound(false, (queues) => queues.change(key, change, gap));
   }
 
   delayChanged(): Promise<void> {
     const gap = this.#access.delayDefault();
-    return this.#look(undefined, (queues) => queues.followDelay(gap));
+    return this.#ifFound(undefined, (queues) => queues.followDelay(gap));
   }
 
   status(url: string, key: string): Promise<StoredUrl | undefined> {
-    return this.#look<StoredUrl | undefined>(undefined, async (queues) => {
+    return this.#ifFound<StoredUrl | undefined>(undefined, async (queues) => {
       const [view] = await queues.find([{ url, hostKey: key }]);
       return view === undefined ? undefined : viewOf(view, key, url);
     });
@@ -226,11 +226,11 @@ export class RedisCrawl implements Crawl {
   }
 
   deleteQueue(key: string): Promise<number> {
-    return this.#look(0, (queues) => queues.remove(key));
+    return this.#ifFound(0, (queues) => queues.remove(key));
   }
 
   async deleteAll(): Promise<number> {
-    return await this.#look(0, async (queues) => {
+    return await this.#ifFound(0, async (queues) => {
       const { active, completed } = await queues.sums();
       await queues.frontier.clear();
       return active + completed;
@@ -239,7 +239,7 @@ export class RedisCrawl implements Crawl {
 
   purge(key: string, before: number): Promise<number> {
     const isOld = ({ data }: RecordView): boolean => unpackData(data).createdAt < before;
-    return this.#look(0, (queues) => queues.drop(key, isOld));
+    return this.#ifFound(0, (queues) => queues.drop(key, isOld));
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * The crawls of servers that share one Redis: found and made in the service's own hash, so that each server knows those of the others.
+ * The crawls of servers that share one Redis: found and created in the service's own hash, so that each server finds those of the others.
  *
  *   I1  What a call may depend on (crawls, default delay, active or not) is read after the call has come.
  *   I2  A server is listed while it renews its entry; one that dies leaves nothing but that entry, which expires.
@@ -40,7 +40,7 @@ export async function openRedisRegistry(options: RedisRegistryOptions): Promise<
 
 interface Known {
   readonly crawl: RedisCrawl;
-  /** Name of its frontier; undefined: to be asked for. */
+  /** Name of its frontier; undefined: not read yet. */
   name: string | undefined;
   queues: Promise<RedisQueues> | undefined;
   /** The same, once they are open. */
@@ -58,7 +58,7 @@ class RedisRegistry implements CrawlRegistry {
   #own: { readonly isActive: boolean; readonly mark: string } | undefined;
   #address: string | undefined;
   #stopBeat: () => void = () => undefined;
-  #beating: Promise<void> | undefined;
+  #renewing: Promise<void> | undefined;
   #isClosed = false;
 
   constructor(options: RedisRegistryOptions, service: RedisService) {
@@ -67,7 +67,7 @@ class RedisRegistry implements CrawlRegistry {
   }
 
   async begin(): Promise<void> {
-    await this.#beat(true);
+    await this.#renew(true);
   }
 
   open(id: string): Crawl {
@@ -131,7 +131,7 @@ class RedisRegistry implements CrawlRegistry {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#stopBeat();
-    await this.#beating;
+    await this.#renewing;
     await Promise.allSettled([...this.#known.values()].map((known) => this.#shut(known)));
     await this.#service.leave().catch((cause) => this.#options.onFault("redis", cause));
     await this.#service.close();
@@ -157,7 +157,7 @@ class RedisRegistry implements CrawlRegistry {
     return known;
   }
 
-  /** The queues of a crawl that was there when the state was last read. */
+  /** The queues of a crawl that existed when the state was last read. */
   async #queuesOf(known: Known): Promise<RedisQueues | undefined> {
     const { name } = known;
     if (name === undefined) return undefined;
@@ -166,7 +166,8 @@ class RedisRegistry implements CrawlRegistry {
   }
 
   async #openQueues(id: string, known: Known): Promise<RedisQueues> {
-    if (this.#isClosed) throw new FrontierError("FRONTIER_CLOSED", "server: it is closed");
+    if (this.#isClosed)
+      throw new FrontierError("FRONTIER_CLOSED", "server: closed (expected: one that is open)");
     if (known.name === undefined) {
       const { crawlsMax } = this.#options;
       const name = await this.#service.nameOf(id, crawlsMax);
@@ -225,8 +226,8 @@ class RedisRegistry implements CrawlRegistry {
     return true;
   }
 
-  /** Renews this server's entry, and goes on with what servers that ended have begun to delete. */
-  async #beat(isFirst = false): Promise<void> {
+  /** Renews this server's entry, and continues deletions that dead servers have begun. */
+  async #renew(isFirst = false): Promise<void> {
     this.#stopBeat();
     try {
       const state =
@@ -242,7 +243,7 @@ class RedisRegistry implements CrawlRegistry {
     this.#stopBeat = after(
       BEAT_MS,
       () => {
-        this.#beating = this.#beat();
+        this.#renewing = this.#renew();
       },
       false,
     );

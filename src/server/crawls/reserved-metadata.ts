@@ -1,5 +1,5 @@
 /**
- * Reserved metadata: what the protocol cannot say stands in the metadata of a URL, under keys of ours.
+ * Reserved metadata: fields that the protocol lacks are sent in the metadata of a URL, under keys of ours.
  *
  *   key                    in            means
  *   outrider.priority      discovered    any safe integer; within a queue the highest goes first
@@ -22,11 +22,13 @@ export interface Reserved {
   readonly failure: string | undefined;
   readonly isFenced: boolean;
   readonly lease: string | undefined;
-  /** A number that is none: the URL is refused. */
+  /** A value that should be a number is not: the URL is refused. */
   readonly isWrong: boolean;
 }
 
 const PREFIX = "outrider.";
+/** Its first letters. */
+const [O, U, T] = Buffer.from(PREFIX);
 const LEASE = `${PREFIX}lease`;
 const WORD_LETTERS_MAX = 200;
 
@@ -40,7 +42,7 @@ const NOTHING: Reserved = Object.freeze({
   isWrong: false,
 });
 
-/** What of the metadata is for us. */
+/** The reserved fields of the metadata. */
 export function reservedOf(metadata: Uint8Array | undefined): Reserved {
   if (metadata === undefined || !hasReserved(metadata)) return NOTHING;
   const found = metadataOf(metadata);
@@ -59,8 +61,14 @@ export function reservedOf(metadata: Uint8Array | undefined): Reserved {
 }
 
 function hasReserved(metadata: Uint8Array): boolean {
-  const { buffer, byteOffset, byteLength } = metadata;
-  return Buffer.from(buffer, byteOffset, byteLength).includes(PREFIX, 0, "latin1");
+  // Metadata are short: to compare three bytes here is faster than a call of `includes`.
+  for (let at = metadata.length - PREFIX.length; at >= 0; at--) {
+    if (metadata[at] === O && metadata[at + 1] === U && metadata[at + 2] === T) {
+      const { buffer, byteOffset, byteLength } = metadata;
+      return Buffer.from(buffer, byteOffset, byteLength).includes(PREFIX, 0, "latin1");
+    }
+  }
+  return false;
 }
 
 /** A number as text; NaN for any other text. */

@@ -6,13 +6,13 @@ import { unpackData } from "./url-data.ts";
 
 /** Latest second that a frontier takes as a time. */
 export const SECONDS_MAX = 8_000_000_000_000;
-/** Records looked at before other calls have their turn. */
+/** Records read before other calls have their turn. */
 export const SCAN_RECORDS = 500;
 export function isPut(status: string): boolean {
   return status === "done" || status === "pending" || status === "waiting";
 }
 
-/** The key of a URL's queue; undefined: it can stand in none. */
+/** The key of a URL's queue; undefined: no queue can hold it. */
 export function keyOf({ key, url }: FoundUrl): string | undefined {
   const named = key === "" ? missingKey(url) : key;
   return named === undefined || named.length > KEY_LENGTH_MAX ? undefined : named;

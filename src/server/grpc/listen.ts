@@ -27,9 +27,9 @@ import { BATCHES, ONE_BY_ONE, openPut } from "./put-streams.ts";
 import { RpcStream } from "./rpc-stream.ts";
 
 const SERVICE = "/urlfrontier.URLFrontier/";
-/** A connection on which nothing happens is asked whether it is alive, so that one that is gone holds nothing. */
+/** An idle connection is pinged, so that a dead one does not hold resources. */
 export interface Keepalive {
-  /** Time without any byte after which it is asked, again and again. */
+  /** Time without any byte after which it is pinged, and the interval of further pings. */
   readonly idleMs: number;
   /** Time that it has for its answer. */
   readonly answerMs: number;
@@ -43,7 +43,7 @@ const SESSION_MEGABYTES_MAX = 128;
 
 export interface RpcServer {
   readonly port: number;
-  /** No new calls; those under way have so many milliseconds. */
+  /** Refuses new calls; those under way have this many milliseconds. */
   close(drainMs: number): Promise<void>;
 }
 

@@ -4,7 +4,7 @@
  *   byte 0      1: the message is compressed
  *   bytes 1–4   its length, big-endian
  *
- *   I1  Messages are read where they stand in the piece that brought them; only one that came in several pieces is copied.
+ *   I1  Messages are read in place, in the piece that brought them; only one that came in several pieces is copied.
  *   I2  What is kept of a message that is not whole yet is at most twice what came of it, however small the pieces.
  */
 import { gunzipSync, inflateSync } from "node:zlib";

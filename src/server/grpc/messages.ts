@@ -17,6 +17,7 @@ import {
   readString,
   readVarint,
   skipField,
+  skipString,
   take,
   VARINT,
   WireError,
@@ -70,6 +71,8 @@ const writer = createWriter();
 function readInfo(reader: Reader, end: number, info: UrlInfo): void {
   const outer = reader.end;
   reader.end = end;
+  let from = -1;
+  let to = 0;
   let pieces: Buffer[] | undefined;
   while (reader.at < end) {
     const start = reader.at;
@@ -79,12 +82,21 @@ function readInfo(reader: Reader, end: number, info: UrlInfo): void {
     else if (tag === ((INFO_CRAWL << 3) | BYTES)) info.crawlID = readString(reader);
     else if (tag === ((INFO_METADATA << 3) | BYTES)) {
       checkEntry(reader);
-      pieces ??= [];
-      pieces.push(reader.bytes.subarray(start, reader.at));
+      if (from >= 0 && to !== start) {
+        pieces ??= [];
+        pieces.push(reader.bytes.subarray(from, to));
+        from = -1;
+      }
+      if (from < 0) from = start;
+      to = reader.at;
     } else skipField(reader, tag & 7);
   }
   reader.end = outer;
-  if (pieces !== undefined) info.metadata = new Uint8Array(Buffer.concat(pieces));
+  if (from < 0) return;
+  const { bytes } = reader;
+  const last = new Uint8Array(bytes.buffer, bytes.byteOffset + from, to - from);
+  // A copy, so that the bytes of the message can be freed.
+  info.metadata = new Uint8Array(pieces === undefined ? last : Buffer.concat([...pieces, last]));
 }
 
 /** One entry of the metadata: a text and a list of texts. */
@@ -94,7 +106,7 @@ function checkEntry(reader: Reader): void {
   reader.end = end;
   while (reader.at < end) {
     const tag = readVarint(reader);
-    if (tag === ((1 << 3) | BYTES)) readString(reader);
+    if (tag === ((1 << 3) | BYTES)) skipString(reader);
     else if (tag === ((2 << 3) | BYTES)) checkList(reader);
     else skipField(reader, tag & 7);
   }
@@ -107,13 +119,13 @@ function checkList(reader: Reader): void {
   reader.end = end;
   while (reader.at < end) {
     const tag = readVarint(reader);
-    if (tag === ((1 << 3) | BYTES)) readString(reader);
+    if (tag === ((1 << 3) | BYTES)) skipString(reader);
     else skipField(reader, tag & 7);
   }
   reader.end = outer;
 }
 
-/** The metadata as text, for those who look at them. */
+/** The metadata as text. */
 export function metadataOf(fields: Uint8Array): Map<string, string[]> {
   const reader = readerOf(Buffer.from(fields.buffer, fields.byteOffset, fields.byteLength));
   const found = new Map<string, string[]>();
@@ -245,7 +257,7 @@ function flat<const T extends Kinds>(kinds: T): (bytes: Buffer) => Read<T> {
   };
 }
 
-// A field that no call asks for is passed over: `local` but for SetActive, since a crawl is whole on every node.
+// A field that no call uses is skipped: `local` but for SetActive, since a crawl is whole on every node.
 export const readActive = flat({ state: [1, "truth"], local: [2, "truth"] });
 export const readDeleteCrawl = flat({ value: [1, "text"] });
 export const readPagination = flat({

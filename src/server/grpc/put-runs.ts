@@ -3,11 +3,11 @@
  * call of the crawl.
  *
  *   stream 1 ─ waiting ─┐           ┌─ run: crawl a, discovered ─▶ discover ─┐
- *   stream 2 ─ waiting ─┼─▶ round ──┼─ run: crawl a, known ──────▶ know ─────┼─▶ answers, each on its own stream
+ *   stream 2 ─ waiting ─┼─▶ round ──┼─ run: crawl a, known ──────▶ putKnown ─┼─▶ answers, each on its own stream
  *   stream n ─ waiting ─┘           └─ run: crawl b, … ──────────▶ …        ─┘
  *
  *   I1  A stream is in one run at most: what it sent later is applied later.
- *   I2  A round takes what stands first on each stream; other calls have their turn after some 1,024 URLs.
+ *   I2  A round takes the first messages of each stream; other calls have their turn after some 1,024 URLs.
  */
 import type { Crawl, Soon } from "../crawls/crawl.ts";
 import { crawlIdOf, KEY_LENGTH_MAX } from "../crawls/missing-key.ts";
@@ -53,7 +53,7 @@ export function createPutRuns(calls: Calls): PutRuns {
   const plan = (): void => {
     if (isPlanned) return;
     isPlanned = true;
-    // Messages of one read of the socket come one by one: let them all come.
+    // Messages of one read of the socket come one by one: wait for all of them.
     setImmediate(turn);
   };
   const turn = (): void => {
@@ -79,7 +79,7 @@ export function createPutRuns(calls: Calls): PutRuns {
   };
 }
 
-/** Runs of what stands first on each stream, until there are enough URLs; streams that were not reached stay. */
+/** Runs of the first messages of each stream, until there are enough URLs; streams that were not reached stay. */
 function runsOf(sources: PutSource[], most: number): Run[] {
   const runs: Run[] = [];
   let urls = 0;
@@ -146,7 +146,7 @@ function statusesOf(calls: Calls, { urls, isKnown, crawlID = "" }: Run): Soon<Ui
     return new Uint8Array(urls.length).fill(FAILED);
   };
   const act = (crawl: Crawl): Soon<Uint8Array> =>
-    isKnown ? crawl.know(urls) : crawl.discover(urls);
+    isKnown ? crawl.putKnown(urls) : crawl.discover(urls);
   if (calls.isClosing()) return fail();
   if (crawlID.length > KEY_LENGTH_MAX) return new Uint8Array(urls.length).fill(SKIPPED);
   try {

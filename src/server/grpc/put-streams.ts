@@ -7,7 +7,7 @@
  *   I1  Answers come in the order of the messages; what a client sends later is applied later.
  *   I2  Messages are read when their run begins: until then they are the bytes that came, and most objects are gone before they are
  *       ever moved by a garbage collection. Beyond the bound the transport's window closes, and the client waits.
- *   I3  A message that is none ends the stream with INVALID_ARGUMENT, after the answers of those before it.
+ *   I3  A message that cannot be decoded ends the stream with INVALID_ARGUMENT, after the answers of those before it.
  */
 import type { Calls } from "./calls.ts";
 import {

@@ -126,7 +126,7 @@ export class RpcStream {
   }
 
   end(): void {
-    this.#close(OK_STATUS, "OK");
+    this.#close(OK_STATUS, "");
   }
 
   /** Ends the call, after what was sent. */
@@ -146,7 +146,9 @@ export class RpcStream {
     this.#release();
     if (!isThere) return;
     const stream = this.#stream;
-    const status = { "grpc-status": code, "grpc-message": encodeURI(details.toWellFormed()) };
+    // Clients take an empty message for one: URLFrontier's tests compare a status with the plain one of its code.
+    const message = details === "" ? {} : { "grpc-message": encodeURI(details.toWellFormed()) };
+    const status = { "grpc-status": code, ...message };
     if (this.#hasHeaders) {
       stream.once("wantTrailers", () => stream.sendTrailers(status));
       stream.end();

@@ -13,7 +13,7 @@ const FIXED64 = 1;
 export const BYTES = 2;
 const FIXED32 = 5;
 
-/** A message that is none. */
+/** A message that cannot be decoded. */
 export class WireError extends Error {
   constructor(what: string) {
     super(`message: ${what} (expected: protobuf as urlfrontier.proto has it)`);
@@ -53,6 +53,18 @@ export function readEnd(reader: Reader): number {
   return end;
 }
 
+/** Skips a text that is valid. */
+export function skipString(reader: Reader): void {
+  const end = readEnd(reader);
+  const { bytes } = reader;
+  let { at } = reader;
+  reader.at = end;
+  while (at < end && (bytes[at] as number) < 0x80) at++;
+  if (at < end && !isUtf8(bytes.subarray(at, end))) throw new WireError(NOT_UTF8);
+}
+
+const NOT_UTF8 = "a text is not UTF-8";
+
 export function readString(reader: Reader): string {
   const end = readEnd(reader);
   const { bytes, at } = reader;
@@ -61,13 +73,13 @@ export function readString(reader: Reader): string {
   const text = bytes.latin1Slice(at, end);
   for (let index = 0; index < text.length; index++) {
     if (text.charCodeAt(index) < 0x80) continue;
-    if (!isUtf8(bytes.subarray(at, end))) throw new WireError("a text is not UTF-8");
+    if (!isUtf8(bytes.subarray(at, end))) throw new WireError(NOT_UTF8);
     return bytes.utf8Slice(at, end);
   }
   return text;
 }
 
-/** Passes over a field that is not used here. */
+/** Skips a field that is not used here. */
 export function skipField(reader: Reader, type: number): void {
   if (type === VARINT) readVarint(reader);
   else if (type === BYTES) reader.at = readEnd(reader);
@@ -137,7 +149,7 @@ export function writeString(writer: Writer, field: number, text: string, isMembe
   writer.at += length;
 }
 
-/** Fields that stand in bytes already, tags and all. */
+/** Fields that are encoded already, tags included. */
 export function writeFields(writer: Writer, fields: Uint8Array): void {
   reserve(writer, fields.length);
   writer.bytes.set(fields, writer.at);

@@ -1,7 +1,7 @@
 /**
- * Who may ask over HTTP. A page in a browser can reach this port too, also under a name of its own that leads here (DNS
- * rebinding): so `Host` must be an address or a name of this machine, and `Origin`, where there is one, must be this very
- * server. What changes something needs the token; on an address that others reach, everything but health does.
+ * Access control of HTTP. A page in a browser can reach this port too, also under a name of its own that resolves to it (DNS rebinding):
+ * so `Host` must be an address or a name of this machine, and `Origin`, where there is one, must be this very server. What changes
+ * something needs the token; on an address that others reach, everything but health does.
  */
 import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";

@@ -1,5 +1,5 @@
 /**
- * Room `src/server/http`: the HTTP port: metrics, health, the live page and what it asks for. Decides who may ask; what is
+ * Room `src/server/http`: the HTTP port: metrics, health, the live page and what it asks for. Decides which requests are allowed; what is
  * shown and done comes from the watched frontiers.
  */
 

@@ -40,7 +40,7 @@ export function createLiveFeed(snapshot: () => Promise<unknown>): LiveFeed {
   return {
     join(response) {
       if (clients.size >= CLIENTS_MAX) {
-        response.end('event: fault\ndata: "too many pages look at this server"\n\n');
+        response.end('event: fault\ndata: "too many pages are connected to this server"\n\n');
         return;
       }
       clients.add(response);

@@ -1,4 +1,4 @@
-/** The look of the live page: light and dark, from 320 pixels on. */
+/** The style of the live page: light and dark, from 320 pixels on. */
 export const PAGE_CSS = `
 :root { color-scheme: light dark; --ink: #1b1f24; --soft: #59636e; --line: #d1d9e0;
   --ground: #fff; --card: #f6f8fa;

@@ -1,16 +1,16 @@
 /** What the page shows of a frontier, and what it can do to it. */
 import type { AsyncFrontier, Frontier, RecordView, Report } from "../../index.ts";
 
-/** A frontier that is looked at: in this process, or elsewhere. */
+/** A frontier that the page shows: in this process, or elsewhere. */
 export type Watched = Frontier | AsyncFrontier;
 
-/** A request that asks for what is not there. */
+/** A request for something that does not exist. */
 export class ActionError extends Error {}
 
-/** Rows of tables: enough to look at, few enough to send each second. */
+/** Rows of tables: enough to read, few enough to send each second. */
 const HOSTS_MAX = 200;
 const FAILURES_MAX = 50;
-/** Records that are looked at for the hosts. */
+/** Records that are read for the hosts. */
 const RECORDS_MAX = 2_000;
 
 export interface HostRow {
@@ -24,12 +24,12 @@ export interface HostRow {
   readonly failures: number;
   /** How well it answers; undefined: not known. */
   readonly score: number | undefined;
-  /** What keeps it now. */
+  /** Why it is not visited at this moment. */
   readonly why: string;
 }
 
-/** One look at a frontier. */
-export interface Look {
+/** What the page shows of one frontier. */
+export interface LiveView {
   readonly name: string;
   readonly report: Report;
   readonly hosts: HostRow[];
@@ -38,24 +38,24 @@ export interface Look {
 }
 
 /** `score`: how well a host answers. */
-export async function lookAt(
+export async function readLiveView(
   name: string,
   frontier: Watched,
   nowMs: number,
   score: (host: string) => number | undefined = () => undefined,
-): Promise<Look> {
+): Promise<LiveView> {
   const report = await frontier.report();
   const pending = new Map<string, number>();
-  let looked = 0;
+  let readCount = 0;
   for (const state of ["leased", "pending", "waiting"] as const) {
     for await (const view of asAsync(frontier.records({ state }))) {
       const key = view.hostKey ?? view.host;
       if (key !== undefined) pending.set(key, (pending.get(key) ?? 0) + Number(state !== "leased"));
-      if (++looked >= RECORDS_MAX || pending.size >= HOSTS_MAX) break;
+      if (++readCount >= RECORDS_MAX || pending.size >= HOSTS_MAX) break;
     }
-    if (looked >= RECORDS_MAX || pending.size >= HOSTS_MAX) break;
+    if (readCount >= RECORDS_MAX || pending.size >= HOSTS_MAX) break;
   }
-  const failed: Look["failed"] = [];
+  const failed: LiveView["failed"] = [];
   for await (const { url = "", failure } of asAsync(frontier.records({ state: "failed" }))) {
     failed.push({ url, reason: failure?.reason ?? "failed", atMs: failure?.atMs ?? 0 });
     if (failed.length >= FAILURES_MAX) break;
@@ -111,7 +111,7 @@ export async function explainUrl(
   return await frontier.explain(query.get("url") ?? "");
 }
 
-/** Does what a button is for. */
+/** Carries out the action of a button. */
 export async function act(
   watched: Iterable<readonly [string, Watched]>,
   action: string,

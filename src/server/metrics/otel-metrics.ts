@@ -15,7 +15,7 @@ export interface ObservableMeter {
   removeBatchObservableCallback(collect: CollectNumbers, instruments: object[]): void;
 }
 
-/** Gives a collection its numbers. */
+/** Adds the numbers to a collection. */
 export type CollectNumbers = (collection: NumberSink) => Promise<void>;
 
 /** A collection. */

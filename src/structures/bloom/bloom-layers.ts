@@ -7,7 +7,7 @@
  * Pages that were never used are zero already; those of others before are zeroed by the inserts that come while the newest
  * layer has room, at a price a row that has them ready when half of that room is left.
  *
- *   I1  Nobody reads a layer before it is published, and then all of its blocks are zeros, or known to be stale
+ *   I1  A layer is read only after it is published, and then all of its blocks are zeros, or known to be stale
  *       (bloom-lazy-clear.ts).
  */
 import {
@@ -53,7 +53,7 @@ export interface Bloom {
   /** Room at which the next layer's pages are taken, so that they are zeroed slice by slice; 0: not ahead of need. */
   aheadAt: number;
   ahead: LayerAhead | undefined;
-  /** The next granule of layer 0 that inserts look at whether it is stale (bloom-lazy-clear.ts); -1: none is. */
+  /** The next granule of layer 0 that inserts check for being stale (bloom-lazy-clear.ts); -1: none is. */
   staleAt: number;
 }
 

@@ -20,7 +20,7 @@ import {
 import { type Bloom, layerWords } from "./bloom-layers.ts";
 import { bloomGranules, bloomMapWords } from "./bloom-sizing.ts";
 
-/** Says that none of layer 0's granules is zeroed; where its map stands, for publishLayer. */
+/** Marks all granules of layer 0 as not zeroed; returns where its map is, for publishLayer. */
 export function markStale(bloom: Bloom, blocks: number): number {
   const { u32 } = bloom.kernel.region.views;
   const map = firstGranule(bloom) + bloomGranules(blocks) * BLOOM_GRANULE_BYTES;

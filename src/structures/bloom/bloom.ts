@@ -173,7 +173,7 @@ export function bloomClear(bloom: Bloom): void {
   publishLayer(bloom, bloom.offset + BLOOM_FIRST_BLOCKS_OFFSET, plan, map);
 }
 
-/** Gives all pages back. No thread may use the bloom any more. */
+/** Frees all pages. No thread may use the bloom any more. */
 export function bloomGive(bloom: Bloom): void {
   giveLaterLayers(bloom);
   const pages = layerWords(bloom, 0)[BLOOM_LAYER_PAGES_WORD] as number;

@@ -67,7 +67,7 @@ export function queueJoin(store: Store, queue: number): void {
   setWord(store, ruleQueue, RULE_QUEUE_FIRST_WORD, queue);
 }
 
-/** Gives a queue back that is on no rule's chain and holds nothing; its host goes too. */
+/** Frees an empty queue that is on no rule's chain, and its host. */
 export function queueGive(store: Store, queue: number): void {
   arenaGive(store.arena, queue, QUEUE_SIZE_BYTES);
 }

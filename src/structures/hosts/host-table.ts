@@ -235,7 +235,7 @@ export function hostReturn(table: HostTable, host: number): void {
   table.spilled--;
 }
 
-/** Gives back the memory of a host and its name. */
+/** Frees the memory of a host and its name. */
 export function hostGive(store: Store, host: number): void {
   const nameBytes = Math.max(word(store, host, HOST_NAME_BYTES_WORD), 1);
   arenaGive(store.arena, word(store, host, HOST_NAME_WORD), nameBytes);
@@ -373,7 +373,7 @@ export function hostRelease(table: HostTable, host: number): void {
 
 /**
  * The host longest idle if there are more than are remembered and `isFree` lets it go, else 0.
- * One that must stay goes to the end of the list, so that a call looks at one host only.
+ * One that must stay goes to the end of the list, so that a call checks one host only.
  */
 export function hostEvictable(table: HostTable, isFree: (host: number) => boolean): number {
   if (table.idleCount <= table.idleCountMax) return 0;

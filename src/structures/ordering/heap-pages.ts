@@ -24,7 +24,7 @@ export interface Heap {
   count: number;
 }
 
-/** Index of a position's key; its tie stands behind it. */
+/** Index of a position's key; its tie follows it. */
 export function keyField(heap: Heap, position: number): number {
   const page = heap.keyPages[position >>> HEAP_KEY_SHIFT] as number;
   return page + (position & HEAP_KEY_MASK) * 2;
@@ -56,7 +56,7 @@ export function reservePages(heap: Heap, position: number): boolean {
   return true;
 }
 
-/** Gives back pages beyond those needed and one more of each sort; an empty heap keeps one of each. */
+/** Frees pages beyond those needed and one more of each sort; an empty heap keeps one of each. */
 export function trimPages(heap: Heap): void {
   const last = heap.count - 1 + HEAP_ROOT;
   const keyPages = heap.count === 0 ? 0 : (last >>> HEAP_KEY_SHIFT) + 1;
@@ -64,7 +64,7 @@ export function trimPages(heap: Heap): void {
   givePages(heap, keyPages + 1, handlePages + 1);
 }
 
-/** Gives back all pages but the first ones of each sort. */
+/** Frees all pages but the first ones of each sort. */
 function givePages(heap: Heap, keyPages: number, handlePages: number): void {
   while (heap.keyPageCount > keyPages) giveKeyPage(heap);
   while (heap.handlePageCount > handlePages) giveHandlePage(heap);

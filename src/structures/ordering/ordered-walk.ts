@@ -1,6 +1,6 @@
 /**
- * Ordered walk: the entries of a heap or a timeline from the lowest key up, with nothing changed: for forecasts. Nobody may change
- * what is walked meanwhile.
+ * Ordered walk: the entries of a heap or a timeline from the lowest key up, with nothing changed: for forecasts. What is walked may not
+ * change meanwhile.
  *
  *   heap       the least of `open`, whose children take its place       O(open) an entry
  *   timeline   the line's next entry, or the heap's, whichever comes first

@@ -81,7 +81,7 @@ export function ranksRemove(
   giveEmpty(arena, ownerHandle, ownerWord, lane);
 }
 
-/** Gives the lane of `priority` back if nothing was put into it after `ranksOpen`. */
+/** Frees the lane of `priority` if nothing was put into it after `ranksOpen`. */
 export function ranksClose(
   arena: Arena,
   ownerHandle: number,

@@ -35,7 +35,7 @@ export function createTimelinePages(region: Region): TimelinePages {
   };
 }
 
-/** Index of a position's key; its tie stands behind it. @hot */
+/** Index of a position's key; its tie follows it. @hot */
 export function keyAt({ keys }: TimelinePages, position: number): number {
   const page = keys[(position >>> HEAP_KEY_SHIFT) & (keys.length - 1)] as number;
   return page + (position & HEAP_KEY_MASK) * 2;
@@ -56,13 +56,13 @@ export function reserveAt(pages: TimelinePages, first: number, end: number): boo
   return true;
 }
 
-/** Gives back the pages from that of `from` on, and not that of `first`, which the line now starts at. */
+/** Frees the pages from that of `from` on, but not that of `first`, where the line now starts. */
 export function dropBehind(pages: TimelinePages, from: number, first: number): void {
   giveKeys(pages, from >>> HEAP_KEY_SHIFT, first >>> HEAP_KEY_SHIFT);
   giveHandles(pages, from >>> HEAP_HANDLE_SHIFT, first >>> HEAP_HANDLE_SHIFT);
 }
 
-/** Gives back the pages behind that of `end`, where the line now ends, up to that of `from`. */
+/** Frees the pages after that of `end`, where the line now ends, up to that of `from`. */
 export function dropAhead(pages: TimelinePages, end: number, from: number): void {
   giveKeys(pages, (end >>> HEAP_KEY_SHIFT) + 1, (from >>> HEAP_KEY_SHIFT) + 1);
   giveHandles(pages, (end >>> HEAP_HANDLE_SHIFT) + 1, (from >>> HEAP_HANDLE_SHIFT) + 1);

@@ -60,7 +60,7 @@ const LOOKS_PER_ITEM = 4;
 export interface Timeline {
   readonly region: Region;
   readonly heap: Heap;
-  /** The entry of the heap that `timelineLast` looks at next. */
+  /** The entry of the heap that `timelineLast` reads next. */
   hand: number;
   readonly pages: TimelinePages;
   /** Positions of the first entry and behind the last one. */
@@ -139,8 +139,8 @@ export function timelinePush(line: Timeline, item: number, key: number, tie: num
 }
 
 /**
- * Room for entries of one key whose ties rise from `tie` on: how many of `max` may be written at the line's end, where
- * timelineKeys, timelineSlots and timelinePlace say; 0: none, push them. May remake the views. @hot
+ * Room for entries of one key whose ties rise from `tie` on: how many of `max` may be written at the line's end, at the places of
+ * timelineKeys, timelineSlots and timelinePlace; 0: none, push them. May remake the views. @hot
  */
 export function timelineReserve(line: Timeline, key: number, tie: number, max: number): number {
   if (!isInOrder(line, key, tie) && !openUp(line, key, tie)) return 0;
@@ -151,7 +151,7 @@ export function timelineReserve(line: Timeline, key: number, tie: number, max: n
   return Math.min(max, keys, handles);
 }
 
-/** Byte offset of the next entry's key; its tie stands behind it. @hot */
+/** Byte offset of the next entry's key; its tie follows it. @hot */
 export function timelineKeys(line: Timeline): number {
   return keyAt(line.pages, line.end) * 8;
 }
@@ -394,7 +394,7 @@ function hasManyGaps(line: Timeline): boolean {
   return distance(line.first, line.end) > 2 * line.lineCount + TIMELINE_SLACK;
 }
 
-/** Sends the first entry to the heap, so that the gaps behind it can go. */
+/** Moves the first entry to the heap, so that the gaps after it can go. */
 function shedFirst(line: Timeline): boolean {
   const { f64, u32 } = line.region.views;
   const item = u32[handleAt(line.pages, line.first)] as number;
@@ -402,7 +402,7 @@ function shedFirst(line: Timeline): boolean {
   return moveToHeap(line, line.first, item, { key: f64[at] as number, tie: f64[at + 1] as number });
 }
 
-/** Moves the start to the next entry and gives the pages left behind back. @hot */
+/** Moves the start to the next entry and frees the pages before it. @hot */
 function advance(line: Timeline): void {
   const { pages } = line;
   const { u32 } = line.region.views;

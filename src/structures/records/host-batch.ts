@@ -118,7 +118,7 @@ export function hostsReturn(table: HostTable, scratch: Scratch): void {
   table.lone += (u32[job + MAKE_LONES_WORD] as number) | 0;
 }
 
-/** Gives back what was taken for lone hosts that were not opened. @hot */
+/** Frees what was taken for lone hosts that were not opened. @hot */
 export function giveUnused(scratch: Scratch): void {
   const { u32 } = scratch.store.region.views;
   const job = scratch.make >> 2;
@@ -129,7 +129,7 @@ export function giveUnused(scratch: Scratch): void {
   }
 }
 
-/** Gives back what was taken for hosts that are not made. */
+/** Frees what was taken for hosts that are not made. */
 function giveBack(scratch: Scratch, count: number): void {
   for (let index = 0; index < count; index++) giveOne(scratch, index);
 }

@@ -14,10 +14,12 @@
  *       given back by `leaveLanes`.
  */
 import { BATCH_HOST_HASHES_OFFSET_WORD } from "../../layout/calls/url-batch.ts";
+import { RECORD_FLAG_BLOB, RECORD_FLAG_PARENT } from "../../layout/records/record.ts";
 import { LANE_BYTES } from "../../layout/ordering/lane.ts";
 import {
   MAKE_BATCH_WORD,
   MAKE_DEPTH_WORD,
+  MAKE_EXTRA_WORD,
   MAKE_DUPLICATES_WORD,
   MAKE_DUPLICATE_WORD,
   MAKE_FRESH_UNKNOWN,
@@ -59,6 +61,8 @@ export interface Job {
   /** Handle of the parent of all rows; with `hasParents` that of one of them: the scratch names each row's. */
   readonly parent: number;
   readonly hasParents: boolean;
+  /** The scratch names blobs where it would name parents. */
+  readonly hasBlobs?: boolean;
   /** The code of a duplicate. */
   readonly duplicate: number;
 }
@@ -85,8 +89,10 @@ export function openJob(scratch: Scratch, hosts: HostTable, given: Job): OpenJob
   u32[job + MAKE_RULE_WORD] = given.rule;
   u32[job + MAKE_RULES_WORD] = given.rules;
   u32[job + MAKE_DEPTH_WORD] = Math.min(given.depth, 65_535);
-  u32[job + MAKE_PARENT_WORD] = given.parent;
-  u32[job + MAKE_PARENTS_WORD] = given.hasParents ? scratch.parents : 0;
+  const { hasBlobs = false, hasParents } = given;
+  u32[job + MAKE_PARENT_WORD] = hasBlobs ? 1 : given.parent;
+  u32[job + MAKE_PARENTS_WORD] = hasParents || hasBlobs ? scratch.parents : 0;
+  u32[job + MAKE_EXTRA_WORD] = hasBlobs ? RECORD_FLAG_BLOB : RECORD_FLAG_PARENT;
   u32[job + MAKE_DUPLICATE_WORD] = given.duplicate;
   u32[job + MAKE_INDEX_WORD] = hosts.index.offset;
   u32[job + MAKE_LONE_FLAGS_WORD] = hosts.loneFlags;
@@ -218,7 +224,7 @@ export function openNextLones(
   giveLanes(scratch);
 }
 
-/** Gives back the lanes that the kernel did not open. @hot */
+/** Frees the lanes that the kernel did not open. @hot */
 export function leaveLanes(scratch: Scratch, job: StockedJob): MadeJob {
   giveLanes(scratch);
   return job as number as MadeJob;
@@ -245,7 +251,7 @@ export function laneOpened({ lanes, store }: Scratch, index: number): number {
   return store.region.views.u32[(lanes >> 2) + index] as number;
 }
 
-/** Gives back what was taken for a row that the caller makes. */
+/** Frees what was taken for a row that the caller makes. */
 export function leaveRecord(scratch: Scratch, _job: StockedJob, row: number): void {
   const { region, arena } = scratch.store;
   const { u32 } = region.views;

@@ -122,8 +122,8 @@ export function recordCreate(store: Store, draft: RecordDraft): number {
 }
 
 /**
- * Looks at the first words of records, each look free of the others: the next reader waits for memory once and not once a
- * record. What it returns means nothing; it keeps the looks from being taken for useless. @hot
+ * Reads the first words of records, each read independent of the others: the next reader waits for memory once, and not once a record.
+ * The result has no meaning; it only keeps the reads from being optimised away. @hot
  */
 export function touchRecords(u32: Uint32Array, records: Uint32Array, count: number): number {
   let seen = 0;
@@ -133,7 +133,7 @@ export function touchRecords(u32: Uint32Array, records: Uint32Array, count: numb
   return seen;
 }
 
-/** Memory for a record with its whole URL as text; 0 when it is exhausted. `recordRemake` fills it, `remakeGive` gives it back. */
+/** Memory for a record with its whole URL as text; 0 when it is exhausted. `recordRemake` fills it, `remakeGive` frees it. */
 export function remakeTake(store: Store, record: number, url: string): number {
   return arenaTake(store.arena, recordBytes(recordFlags(store, record), url.length));
 }
@@ -142,7 +142,7 @@ export function remakeGive(store: Store, record: number, url: string, made: numb
   arenaGive(store.arena, made, recordBytes(recordFlags(store, record), url.length));
 }
 
-/** The same record with its whole URL as text, under the handle that `remakeTake` gave; the old one is freed. */
+/** The same record with its whole URL as text, under the handle of `remakeTake`; the old one is freed. */
 export function recordRemake(store: Store, record: number, url: string, made: number): void {
   const flags = recordFlags(store, record);
   const before = recordSize(store, record);
@@ -175,7 +175,7 @@ export function recordGiveBlob(store: Store, record: number, blob: number): numb
   return made;
 }
 
-/** Gives back a record that was made and is held by nothing; its parent and blob are the maker's. */
+/** Frees a record that was made and that nothing refers to; its parent and blob stay the caller's. */
 export function recordUnmake(store: Store, record: number): void {
   arenaGive(store.arena, record, recordSize(store, record));
 }
@@ -307,7 +307,7 @@ export function recordHi(store: Store, record: number): number {
   return store.region.views.u32[record * 2 + RECORD_HASH_HI_WORD] as number;
 }
 
-/** Gives a record without identity a name of its own, where others keep their hash. */
+/** Sets a name for a record without identity, in the field where others have their hash. */
 export function setRecordName(store: Store, record: number, lo: number, hi: number): void {
   const { u32 } = store.region.views;
   u32[record * 2 + RECORD_HASH_LO_WORD] = lo;

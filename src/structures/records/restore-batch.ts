@@ -104,7 +104,7 @@ export function openRestoreBatch(store: Store): RestoreBatch {
   };
 }
 
-/** Gives the room back. */
+/** Frees the room. */
 export function closeRestoreBatch(batch: RestoreBatch): void {
   const { region } = batch.store;
   if (batch.inputPages > 0) regionGive(region, batch.input, batch.inputPages);
@@ -200,7 +200,7 @@ export function findRestored(batch: RestoreBatch, seen: SeenSet, from: number): 
   }
 }
 
-/** Gives back what was taken for a row that the caller makes. False: nothing was, though the row asked for it. */
+/** Frees what was taken for a row that the caller makes. False: nothing was, though the row asked for it. */
 export function leaveRestored({ store, handles, sizes }: RestoreBatch, row: number): boolean {
   const { u32 } = store.region.views;
   const object = u32[(handles >> 2) + row] as number;

@@ -83,7 +83,7 @@ export function openSnapshotBatch(store: Store, most: number): SnapshotBatch | u
   };
 }
 
-/** Gives the room back. */
+/** Frees the room. */
 export function closeSnapshotBatch({ store, job }: SnapshotBatch): void {
   regionGive(store.region, job * 4, PAGES);
 }

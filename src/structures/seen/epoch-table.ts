@@ -5,8 +5,8 @@
  *   salt          = keyed hash of FF 'epoch' FF name; 0 for the epoch `forever`, which has no entry here
  *
  * The seen-set alone answers whether an identity is known: an epoch costs nothing when it is asked. What is
- * kept here are 8 bytes for each member, so that one epoch can be forgotten and its room given back without a look at the
- * others. No URL and no own key holds the byte FF, so that no request's hash is a salt.
+ * kept here are 8 bytes for each member, so that one epoch can be forgotten and its memory freed without reading the others. No URL and
+ * no own key holds the byte FF, so that no request's hash is a salt.
  *
  * Two identities of different epochs are equal when their hashes differ by exactly the salts' difference: one
  * in 2⁶⁴, as for any two URLs.
@@ -17,6 +17,7 @@
  *   I4  The epoch that is known of a name is the one of that name; 0: none, or not looked up.
  */
 import { assert } from "../../base/assert.ts";
+import { InvariantError } from "../../base/errors.ts";
 import {
   CHUNK_CAPACITY_FIRST,
   CHUNK_CAPACITY_MAX,
@@ -151,8 +152,8 @@ export function epochAdd(table: EpochTable, epoch: number, lo: number, hi: numbe
   return true;
 }
 
-/** Takes the identity that was noted last back, and with the last one its epoch: its record found no room. */
-export function epochTakeBack(table: EpochTable, epoch: number): void {
+/** Takes an identity that was noted lately back, and with the last one its epoch: its record found no room. */
+export function epochTakeBack(table: EpochTable, epoch: number, lo: number, hi: number): void {
   const { store } = table;
   const members = epochMembers(store, epoch) - 1;
   if (members === 0) {
@@ -161,12 +162,33 @@ export function epochTakeBack(table: EpochTable, epoch: number): void {
   }
   let chunk = word(store, epoch, EPOCH_CHUNK_WORD);
   const used = word(store, chunk, CHUNK_USED_WORD) - 1;
+  const last = CHUNK_HASHES_WORD + used * 2;
+  const { at, within } = findLatest(store, chunk, lo, hi);
+  setWord(store, within, at, word(store, chunk, last));
+  setWord(store, within, at + 1, word(store, chunk, last + 1));
   setWord(store, chunk, CHUNK_USED_WORD, used);
   setWord(store, epoch, EPOCH_MEMBERS_WORD, members);
   table.members--;
   if (used > 0) return;
   chunk = giveChunk(store, chunk);
   setWord(store, epoch, EPOCH_CHUNK_WORD, chunk);
+}
+
+/** Where an identity stands, searched from the latest on. */
+function findLatest(
+  store: Store,
+  newest: number,
+  lo: number,
+  hi: number,
+): { within: number; at: number } {
+  for (let chunk = newest; chunk !== 0; chunk = word(store, chunk, CHUNK_NEXT_WORD)) {
+    let at = CHUNK_HASHES_WORD + word(store, chunk, CHUNK_USED_WORD) * 2 - 2;
+    for (; at >= CHUNK_HASHES_WORD; at -= 2) {
+      if (word(store, chunk, at) === lo && word(store, chunk, at + 1) === hi)
+        return { within: chunk, at };
+    }
+  }
+  throw new InvariantError("I2: an identity that joined is a member");
 }
 
 export function epochMembers(store: Store, epoch: number): number {
@@ -263,7 +285,7 @@ export function epochKeep(
   return isRoom;
 }
 
-/** Takes an epoch out with all that it notes and gives its memory back. */
+/** Removes an epoch with all its entries and frees its memory. */
 export function epochDrop(table: EpochTable, epoch: number): void {
   const { store } = table;
   const next = word(store, epoch, EPOCH_NEXT_WORD);
@@ -352,7 +374,7 @@ function addChunk(store: Store, epoch: number, wanted: number): number {
   return chunk;
 }
 
-/** Gives a chunk back and returns the one made before it. */
+/** Frees a chunk and returns the one made before it. */
 function giveChunk(store: Store, chunk: number): number {
   const next = word(store, chunk, CHUNK_NEXT_WORD);
   const capacity = word(store, chunk, CHUNK_CAPACITY_WORD);

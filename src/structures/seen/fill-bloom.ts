@@ -1,5 +1,5 @@
 /**
- * Filling: after an opening the bloom knows nothing of the runs that earlier processes left. It learns them by ranges of hashes, in the
+ * Filling: after an opening the bloom does not contain the runs that earlier processes left. It learns them by ranges of hashes, in the
  * background, while the frontier runs.
  *
  *   hash below `filledTo` ─▶ the bloom answers      from there on ─▶ always maybe: each run's own filter answers

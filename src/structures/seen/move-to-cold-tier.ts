@@ -56,7 +56,7 @@ const COUNTED_PER_MOVED = 16;
 const SORTED_PER_MOVED = 4;
 /** Entries of one slice of writing and removing. */
 export const MOVE_SLICE = 2048;
-/** Merge work owed per moved entry: at most one rewrite per level of the tier, and a margin. */
+/** Merge work due per moved entry: at most one rewrite per level of the tier, and a margin. */
 const MERGE_WORK = 6;
 const FINISHED = 0x8000_0000;
 const EACH_PAGES = Math.ceil((TABLE_EACH_MIN * 12) / REGION_PAGE_BYTES);
@@ -87,7 +87,7 @@ export interface Mover extends MoverOptions {
   hardAt: number;
   /** Work paid for and not yet done; below zero after a great slice. */
   credit: number;
-  /** Merge work owed to the cold tier. */
+  /** Merge work that is due in the cold tier. */
   debt: number;
   /** Directory index of the next segment, or −1 behind the last. */
   cursor: number;
@@ -102,7 +102,7 @@ export interface Mover extends MoverOptions {
   batch: ColdBatch | undefined;
   /** The flush before the batch is committed. */
   flush: { mark?: number };
-  /** Entries of the batch that were let go of. */
+  /** Entries of the batch that were released. */
   removed: number;
   readonly hashes: Uint32Array;
   readonly values: Uint32Array;
@@ -142,7 +142,7 @@ export function moveStep(mover: Mover, budget: number, wait: MediumWait): number
   return mover.phase === "flush" ? 0 : Math.max(1, budget);
 }
 
-/** Gives a pass up: whatever is not durable is not there, and everything is in the hot table still. */
+/** Abandons a pass: what is not durable counts as not written, and everything is still in the hot table. */
 export function endPass(mover: Mover): void {
   mover.batch?.end();
   mover.batch = undefined;

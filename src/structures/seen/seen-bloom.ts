@@ -28,7 +28,7 @@ export interface SeenRows {
   count: number;
   valuesOffset: number;
   slotsOffset: number;
-  /** Rows that want a second look. */
+  /** Rows that need a second check. */
   readonly listed: number[];
 }
 
@@ -95,7 +95,7 @@ function setKnownAside(bloom: Bloom, rows: SeenRows, start: number): void {
   }
 }
 
-/** Tells the bloom of the rows that the table took. */
+/** Inserts the rows that the table took into the bloom. */
 function insertNew(bloom: Bloom, rows: SeenRows): void {
   const { hashesOffset, count, valuesOffset } = rows;
   const scratch = bloom.offset + BLOOM_SCRATCH_HASHES_OFFSET;

@@ -274,8 +274,8 @@ export function seenMakeRoom({ tiered }: SeenSet, entries: number): void {
 }
 
 /**
- * Writes what the cold tier alone holds of a hash into the hot table, without a look there: the caller has made it. Where the hot table
- * has an entry that one stays. False when memory is exhausted. @hot
+ * Writes what the cold tier alone holds of a hash into the hot table, without a look-up there: the caller has made it. Where the hot
+ * table has an entry that one stays. False when memory is exhausted. @hot
  */
 export function seenWarm(seen: SeenSet, lo: number, hi: number, value: number): boolean {
   const slot = tableInsert(seen.table, lo, hi);
@@ -335,7 +335,9 @@ export function seenStep(seen: SeenSet, budget: number): number {
   return seen.tiered === undefined ? 0 : tieredStep(seen.tiered, budget);
 }
 
-/** Goes on with what admissions began and owe, for about `budget` entries; what fails is put aside until the next `seenStep`. */
+/**
+ * Continues work that admissions have begun or made due, for about `budget` entries; what fails is put aside until the next `seenStep`.
+ */
 export function seenTidy({ tiered }: SeenSet, budget: number): void {
   if (tiered !== undefined) tieredTidy(tiered, budget);
 }
@@ -350,7 +352,7 @@ export function seenExpect(seen: SeenSet, entries: number): void {
   growAhead(seen.table, entries);
 }
 
-/** Entries in the hot table: what `seenExpect` of a set like this one has to know. */
+/** Entries in the hot table: the argument of `seenExpect` for a set like this one. */
 export function seenHot({ table, kernel }: SeenSet): number {
   return kernel.region.views.u32[table.offset / 4 + TABLE_COUNT_WORD] as number;
 }

@@ -123,7 +123,7 @@ export function tieredMayHold(tiered: Tiered, lo: number, hi: number): boolean {
   return isWriting(tiered) || tieredFind(tiered, lo, hi) !== 0;
 }
 
-/** Whether the tier may have the hash, as far as filters know. @hot */
+/** Whether the tier may have the hash, by its filters. @hot */
 function mayHold(tiered: Tiered, lo: number, hi: number): boolean {
   const { bloom, isRecovering } = tiered;
   if (!isRecovering) return mayBeCold(tiered, lo, hi);
@@ -158,7 +158,7 @@ export function tieredMakeRoom(tiered: Tiered, rows: number): void {
   }
 }
 
-/** Where nothing is left to merge, nothing is owed, unless merges have still to be committed. */
+/** If nothing is left to merge, no work is due, unless merges have still to be committed. */
 function pay(tiered: Tiered, merged: number): void {
   if (merged > 0) tiered.debt = Math.max(0, tiered.debt - merged);
   else if (!tiered.cold.isCommitting()) tiered.debt = 0;
@@ -186,7 +186,7 @@ export function tieredStep(tiered: Tiered, budget: number): number {
   }
 }
 
-/** Goes on with a pass under way, or merges as far as passes owe it; merges that are left from earlier can wait. Never throws. */
+/** Continues a pass under way, or the merges that passes have made due; merges that are left from earlier can wait. Never throws. */
 export function tieredTidy(tiered: Tiered, budget: number): void {
   try {
     if (tiered.phase !== "idle") moveStep(tiered, budget, "here");

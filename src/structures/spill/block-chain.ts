@@ -98,7 +98,7 @@ export function chainOf(store: Store, lane: number, isLifo: boolean): number {
   return chain;
 }
 
-/** Gives an empty chain back (I4). */
+/** Frees an empty chain (I4). */
 export function dropChain(store: Store, lane: number): void {
   const chain = word(store, lane, LANE_SPARE_WORD);
   if (chain === 0 || laneHeld(store, chain) > 0) return;

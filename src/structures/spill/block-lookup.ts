@@ -1,5 +1,5 @@
 /**
- * Looks all records of a block up in the seen-set at once, so that the cache misses of the look-ups overlap. A later look-up of one of
+ * Looks up all records of a block in the seen-set at once, so that the cache misses of the look-ups overlap. A later look-up of one of
  * them finds it in a near cache. Owner: the frontier's thread.
  *
  *   page:  hashes u64 × rows │ values u32 × rows

@@ -1,7 +1,7 @@
 /**
  * Spilled records when all identities are forgotten (lane-spill.ts). Owner: the frontier's thread.
  *
- *   spillSettle ─▶ what only the seen-set knew stands in the entries ─▶ spillForget ─▶ blocks are marked
+ *   spillSettle ─▶ what only the seen-set held is in the entries ─▶ spillForget ─▶ blocks are marked
  *                                                                        └ nothing is read or written: entries lose their
  *                                                                          identities, and get names, as they are read
  */

@@ -13,8 +13,8 @@
  *   I3  Only hosts without leases, all of whose records are pending in one queue, go (frontier/scheduling/spill-hosts.ts).
  *   I4  A failed call leaves hosts, lanes, clocks and seen-set as they were.
  *
- * Cost: a host is copied out once and in once; a look at the seen-set and at the index for each record and host.
- * Crash: as with records (lane-spill.ts): the blocks mean nothing without this memory.
+ * Cost: a host is copied out once and in once; a look-up in the seen-set and in the index for each record and host. Crash: as with
+ * records (lane-spill.ts): the blocks mean nothing without this memory.
  */
 import { LANE_SPARE_WORD } from "../../layout/ordering/lane.ts";
 import {
@@ -169,7 +169,7 @@ function firstOfHosts(spill: Spill, lane: number): number {
   return block;
 }
 
-/** Shows the records of a block of hosts, with their hosts, in memory for the time of the call; `show` may look and nothing else. */
+/** Shows the records of a block of hosts, with their hosts, in memory for the time of the call; `show` may only read. */
 function showHosts(away: HostSpill, block: number, show: ShowSpilled): void {
   const { spill } = away;
   const { store } = spill;

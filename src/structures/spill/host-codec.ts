@@ -33,7 +33,7 @@ import { float, setFloat, setWord, type Store, word } from "../store.ts";
 /** Words from the turn on: of a plain host turn and clock, of any other all that follow. */
 const PLAIN_WORDS = HOST_BLOCK_UNTIL_WORD - HOST_TURN_WORD;
 const CLOCK_WORDS = HOST_HASH_LO_WORD - HOST_TURN_WORD;
-/** The hash, and what else of a host that is not plain stands behind it. */
+/** The hash, followed by the other fields of a host that is not plain. */
 const HASH_WORDS = 2;
 const REST = [HOST_LIMIT_WORD, HOST_FAILURES_WORD, HOST_ADMITTED_WORD];
 

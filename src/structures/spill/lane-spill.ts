@@ -11,7 +11,7 @@
  * its lane and its entry is marked gone. What stands in memory may have any key, also within a block's range.
  *
  *   I1  A record stands in memory or in one block, never in both; entries marked gone are nowhere.
- *   I2  `spillReady` leaves the lane's best record in memory, if the lane has one at all: order does not know of tiers.
+ *   I2  `spillReady` leaves the lane's best record in memory, if the lane has one at all: order does not depend on tiers.
  *   I3  The identity of a spilled record holds SPILL_VALUE with its place and its depth as last sighted; where the hot table
  *       holds something else, the identity was forgotten and the record goes on without one (spilled-identity.ts).
  *   I4  A lane with blocks stays among its owner's lanes, whether or not it has records in memory.
@@ -19,8 +19,8 @@
  *   I6  Where a log is kept, a record without identity has a name: it is kept while the record is in memory, and on disk the entry
  *       has it. A block that a generation left behind is only marked: its entries get their names as they are read.
  *
- * Cost: a record is copied out once and in once, with one look at the seen-set each time; a block is one write and one read.
- * Crash: the medium's blocks mean nothing without this memory; snapshot and journal know the records.
+ * Cost: a record is copied out once and in once, with one look-up in the seen-set each time; a block is one write and one read. Crash:
+ * the medium's blocks mean nothing without this memory; snapshot and journal hold the records.
  */
 import { assert } from "../../base/assert.ts";
 import { memoryFull } from "../../base/errors.ts";
@@ -130,7 +130,7 @@ export interface Spill {
   readonly cursor: ReturnType<typeof createLaneCursor>;
   readonly unpacking: Unpacking;
   readonly look: BlockLookup;
-  /** Told of all records that come back into memory. */
+  /** Called with all records that come back into memory. */
   onReturn: ((records: Uint32Array) => void) | undefined;
   /** Brings the hosts of a block back; undefined: no hosts are spilled. */
   bring: ((block: number) => readonly number[]) | undefined;

@@ -61,7 +61,7 @@ export function packedWords(store: Store, record: number): number {
   return words;
 }
 
-/** Writes a record at word `at` and returns the word after it. The caller knows that there is room. @hot */
+/** Writes a record at word `at` and returns the word after it. The caller has checked that there is room. @hot */
 export function packRecord(store: Store, record: number, target: Uint32Array, at: number): number {
   const { u32 } = store.region.views;
   const size = wordsOf(recordSize(store, record));

@@ -30,7 +30,7 @@ export { SPILL_DEPTH_MAX, SPILL_VALUE } from "../../layout/records/spill-block.t
 
 /** How records without identity are found where a log is kept (lane-spill.ts, I6). */
 export interface SpillNames {
-  /** Gives a record the name of its place in place of its identity. */
+  /** Sets the name of a record's place instead of its identity. */
   name(record: number): void;
   /** Makes it findable by its name; false: memory is exhausted. */
   keep(record: number): boolean;
@@ -110,7 +110,7 @@ export function adoptSpilled(seen: SeenSet, store: Store, record: number, place:
   u32[slot >>> 2] = record;
 }
 
-/** Gives a record that is only looked at the depth it was last seen at. */
+/** Sets the depth at which a record was last seen, for a record that is only read. */
 export function depthOfSpilled(seen: SeenSet, store: Store, record: number, place: number): void {
   if ((recordFlags(store, record) & RECORD_FLAG_NO_IDENTITY) !== 0) return;
   const slot = seenSlot(seen, recordLo(store, record), recordHi(store, record));

@@ -91,7 +91,7 @@ function pullEntry(spill: Spill, block: number, lo: number, hi: number, flag: nu
 
 /**
  * Shows every record of a block, each in memory for the time of the call; those that `wants` are brought back into their lane
- * for good. `wants` may look at the record and nothing else. Returns the handles of those brought back.
+ * for good. `wants` may only read the record. Returns the handles of those brought back.
  */
 export function spillVisit(
   spill: Spill,

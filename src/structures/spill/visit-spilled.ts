@@ -25,7 +25,10 @@ import { depthOfSpilled } from "./spilled-identity.ts";
 import { endUnpacking, entryWords } from "./record-codec.ts";
 import { word } from "../store.ts";
 
-/** Shows every record of a block, with its host where that is on disk too; `show` may look at them and do nothing else. Throws what the tier throws, and MEMORY_FULL. */
+/**
+ * Shows every record of a block, with its host where that is on disk too; `show` may only read them. Throws what the tier throws, and
+ * MEMORY_FULL.
+ */
 export function visitSpilled(spill: Spill, block: number, show: ShowSpilled): void {
   if (holdsHosts(spill, block)) {
     spill.show?.(block, show);

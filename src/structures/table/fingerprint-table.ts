@@ -1,6 +1,6 @@
 /**
  * Room `src/structures/table`: the exact table of 64-bit hashes: its growth, walks and checks. The kernel writes the
- * bytes; this room takes and gives back the pages.
+ * bytes; this room takes and frees the pages.
  */
 
 import { misuse } from "../../base/errors.ts";
@@ -151,8 +151,7 @@ export function tableInsertBatch(
 }
 
 /**
- * Looks `count` hashes up: each value becomes what the entry holds (bare: 1), or 0; TABLE_SKIP
- * stays. @hot
+ * Looks up `count` hashes: each value becomes what the entry holds (bare: 1), or 0; TABLE_SKIP stays. @hot
  */
 export function tableFindBatch(
   table: FingerprintTable,
@@ -192,8 +191,7 @@ export function tableRemove(table: FingerprintTable, lo: number, hi: number): bo
 }
 
 /**
- * Takes everything out and gives the pages back, but for those of a new table and of its
- * descriptors.
+ * Removes everything and frees the pages, but for those of a new table and of its descriptors.
  */
 export function tableClear(table: FingerprintTable): void {
   const { exports, region } = table.kernel;
@@ -218,7 +216,7 @@ export function tableClear(table: FingerprintTable): void {
   table.pageCount -= pages.length;
 }
 
-/** Gives every page back; the table must not be used again. */
+/** Frees every page; the table must not be used again. */
 export function tableDrop(table: FingerprintTable): void {
   const { region } = table.kernel;
   const pages = segmentsOf(table).flatMap((segment) => unitsOf(table, segment));

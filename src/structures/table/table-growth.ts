@@ -128,7 +128,7 @@ export function growForDemand(
   }
 }
 
-/** Gives a segment more room; false when there is none to be had. */
+/** Grows a segment; false: there is no memory. */
 export function tryGrow(table: FingerprintTable, segment: number): boolean {
   const { u32 } = table.kernel.region.views;
   const word = segment / 4;
@@ -213,8 +213,8 @@ interface UpperHalf {
 const NO_UPPER_HALF: UpperHalf = { other: 0, units: 0 };
 
 /**
- * Takes pages, lets the kernel sweep the segment into them and gives the old ones back. When there
- * are no pages, or too few for a half, nothing has changed.
+ * Takes pages, lets the kernel sweep the segment into them and frees the old ones. When there are no pages, or too few for a half,
+ * nothing has changed.
  */
 function rebuild(
   table: FingerprintTable,

@@ -223,8 +223,7 @@ function verifyDistinct(hashes: BigUint64Array): void {
 }
 
 /**
- * The line that a probe looks at after `step` full ones: neighbour, pairs of the run, other runs of
- * the group, next group.
+ * The line that a probe reads after `step` full ones: neighbour, pairs of the run, other runs of the group, next group.
  */
 function probeLine(home: number, lo: number, step: number, lines: number): number {
   const group = Math.floor(home / TABLE_GROUP_LINES) + Math.floor(step / TABLE_GROUP_LINES);

@@ -20,7 +20,7 @@
  */
 import { assert } from "../../base/assert.ts";
 
-export const FILTER_MAGIC = 0x7365_656e;
+const FILTER_MAGIC = 0x7365_656e;
 const LINES_WORD = 1;
 const HEADER_WORDS = 32;
 const LINE_WORDS = 16;

@@ -178,10 +178,10 @@ export function lanePublish(lane: LaneProducer): boolean {
 /** What the consumer would find next. */
 export const LANE_EMPTY = 0;
 export const LANE_WHOLE = 1;
-/** laneNext gives back each piece as it comes, and with it the slots of all records dropped before. */
+/** laneNext frees each piece as it comes, and with it the slots of all records dropped before. */
 export const LANE_PIECES = 2;
 
-/** Looks at what laneNext would find. Consumer only. @hot */
+/** Peeks at what laneNext would find. Consumer only. @hot */
 export function lanePeek(lane: LaneConsumer): number {
   if (lane.head === lane.tailSeen) {
     lane.tailSeen = loadTail(lane);
@@ -193,8 +193,7 @@ export function lanePeek(lane: LaneConsumer): number {
 }
 
 /**
- * Moves to the next whole record: `source`, `start` and `size` say where it lies, until laneDrop. False: there is
- * none yet. Consumer only. @hot
+ * Moves to the next whole record: `source`, `start` and `size` locate it, until laneDrop. False: there is none yet. Consumer only. @hot
  */
 export function laneNext(lane: LaneConsumer): boolean {
   for (;;) {
@@ -235,8 +234,8 @@ export function laneDrop(lane: LaneConsumer): void {
 }
 
 /**
- * Gives back the slots of all records dropped; false: neither this nor laneNext has given any since the last time. Once
- * per batch. Consumer only. @hot
+ * Frees the slots of all records dropped; false: neither this nor laneNext has freed any since the last time. Once per batch. Consumer
+ * only. @hot
  */
 export function laneFree(lane: LaneConsumer): boolean {
   const { hasFreed } = lane;
@@ -283,7 +282,7 @@ function loadTail({ capacity, head, words }: LaneConsumer): number {
   return tail;
 }
 
-/** Free slots in a row from the tail on; looks at the head again only where its copy shows fewer than `need`. @hot */
+/** Free slots in a row from the tail on; reads the head again only if its copy shows fewer than `need`. @hot */
 function roomOf(lane: LaneProducer, need: number): number {
   const { capacity, tail } = lane;
   const toEnd = capacity - (tail & (capacity - 1));

@@ -2,7 +2,7 @@
 import { availableParallelism } from "node:os";
 import { pathToFileURL } from "node:url";
 import { bare } from "../../base/argument-checks.ts";
-import { ANYTHING, kind, shape, whole } from "../../base/fields.ts";
+import { kind, shape, whole } from "../../base/fields.ts";
 import { SHARED_SEATS } from "../../layout/threads/worker-seats.ts";
 
 /** The interface to a frontier that a pool needs. Every `Frontier` has it. */
@@ -109,6 +109,16 @@ const MEGABYTES = kind<number>(
   (value) => Number.isFinite(value) && (value as number) > 0,
 );
 
+/** Otherwise no thread could start. */
+function isCloneable(value: unknown): boolean {
+  try {
+    structuredClone(value);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 const readOptions = shape<WorkerPoolOptions>(
   {
     frontier: bare(
@@ -137,7 +147,7 @@ const readOptions = shape<WorkerPoolOptions>(
         stackSizeMb: MEGABYTES,
       }),
     ),
-    workerData: ANYTHING,
+    workerData: bare("workerData", kind("what structured clone can carry", isCloneable)),
   },
   { needed: ["frontier", "handler"] },
 );

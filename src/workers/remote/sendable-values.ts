@@ -30,6 +30,7 @@ export function sendableRequest(given: RequestLike): { request: PlainRequest; is
     if (request.data === NO_DATA) request.volatile = false;
     // Fields of a prototype, such as a class's url.
     if (!Object.hasOwn(request, "url") && typeof given?.url === "string") request.url = given.url;
+    isWhole &&= typeof request.url === "string";
   } catch {
     return { request: null as unknown as PlainRequest, isWhole: false };
   }
@@ -38,8 +39,8 @@ export function sendableRequest(given: RequestLike): { request: PlainRequest; is
 
 /** A URL, or a value that the owner rejects as no request. */
 function sendableOther(given: PlainRequest): { request: PlainRequest; isWhole: boolean } {
-  const isWhole = isSerializable(given);
-  return { request: isWhole ? given : (null as unknown as PlainRequest), isWhole };
+  const request = isSerializable(given) ? given : (null as unknown as PlainRequest);
+  return { request, isWhole: typeof given === "string" };
 }
 
 /** Errors as the owner reports them: unchanged where they can be sent, otherwise their text. */

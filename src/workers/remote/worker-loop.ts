@@ -189,15 +189,17 @@ class WorkerLoop {
     this.#begun++;
     const visit = new HandlerVisit(this.#seatClient, lease, this.#task.seat);
     seat[SEAT_HANDLING_WORD] = this.#active.size + 1;
-    let result: unknown;
+    let result: Promise<unknown> | undefined;
     try {
-      result = handler(lease, visit);
+      const returned = handler(lease, visit);
+      // Its `then` may be anything; a promise is followed as it is.
+      if (isThenable(returned)) result = Promise.resolve(returned);
     } catch (cause) {
       seat[SEAT_HANDLING_WORD] = this.#active.size;
       this.#end(lease, cause, true);
       return;
     }
-    if (isPromise(result)) this.#await(visit, result);
+    if (result !== undefined) this.#await(visit, result);
     else {
       seat[SEAT_HANDLING_WORD] = this.#active.size;
       this.#end(lease, undefined, false);
@@ -205,7 +207,7 @@ class WorkerLoop {
   }
 
   /** Follows a handler that takes its time. */
-  #await(visit: HandlerVisit, result: PromiseLike<unknown>): void {
+  #await(visit: HandlerVisit, result: Promise<unknown>): void {
     const { lease } = visit;
     this.#active.set(lease.id, visit);
     const { timeoutMs } = this.#task;
@@ -246,7 +248,7 @@ class WorkerLoop {
   #end(lease: WorkerLease, cause: unknown, hasThrown: boolean): void {
     if (hasThrown) {
       this.#sendFault(lease, lease.handler ?? "default", cause);
-      lease.retry({ reason: messageOf(cause) });
+      lease.retry({ reason: textsOf(cause).message });
     } else {
       const { seat } = this.#seatClient;
       seat[SEAT_COMPLETED_WORD] = (seat[SEAT_COMPLETED_WORD] as number) + 1;
@@ -271,9 +273,7 @@ class WorkerLoop {
   }
 
   #sendFault(lease: WorkerLease, stage: string, cause: unknown): void {
-    const { name = "Error", stack } = cause instanceof Error ? cause : {};
-    const message = messageOf(cause);
-    this.#seatClient.sendFault(MESSAGE_FAULT, lease.id, { stage, name, message, stack });
+    this.#seatClient.sendFault(MESSAGE_FAULT, lease.id, { stage, ...textsOf(cause) });
   }
 
   #leave(isWorn: boolean): void {
@@ -291,17 +291,25 @@ function exported(module: Record<string, unknown>, name: string): Handler | unde
   return typeof found === "function" ? (found as Handler) : undefined;
 }
 
-function isPromise(value: unknown): value is PromiseLike<unknown> {
+function isThenable(value: unknown): boolean {
   return typeof value === "object" && value !== null && "then" in value;
 }
 
-/** Returns a text whatever was thrown: objects without a prototype, errors whose message is not a string. */
-function messageOf(cause: unknown): string {
-  const message: unknown = cause instanceof Error ? cause.message : cause;
-  if (typeof message === "string") return message;
+/** Texts of whatever was thrown: objects without a prototype, errors whose fields are no text or throw. */
+function textsOf(cause: unknown): { name: string; message: string; stack?: string } {
   try {
-    return String(message);
+    if (!(cause instanceof Error)) return { name: "Error", message: textOf(cause) };
+    const { name, message, stack } = cause;
+    return { name: textOf(name), message: textOf(message), stack: textOf(stack) };
   } catch {
-    return shown(message);
+    return { name: "Error", message: shown(cause) };
+  }
+}
+
+function textOf(value: unknown): string {
+  try {
+    return String(value);
+  } catch {
+    return shown(value);
   }
 }

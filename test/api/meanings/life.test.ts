@@ -1,6 +1,6 @@
 /**
- * API.md, "Meanings that tests rely on", sentence by sentence, through the public surface alone: Finished, After close, report,
- * events, verdicts and errors. Each title is a sentence of the contract.
+ * The meanings of the public API, sentence by sentence, through the public surface alone: Finished, After close, report, events, verdicts
+ * and errors. Each title is a sentence of the contract.
  */
 import { describe, expect, it } from "vitest";
 import { createVirtualClock, type Frontier } from "../../../src/index.ts";
@@ -74,7 +74,7 @@ describe("Finished", () => {
     expect((await next).map(({ url }) => url)).toEqual([B]);
   });
 
-  it("failed records do not keep it open; idle is told before finished", async () => {
+  it("failed records do not keep it open; idle is emitted before finished", async () => {
     const { frontier } = await open();
     const told: string[] = [];
     for (const name of ["empty", "idle", "finished"] as const)

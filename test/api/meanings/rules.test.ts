@@ -1,6 +1,6 @@
 /**
- * API.md, "Meanings that tests rely on", sentence by sentence, through the public surface alone: Rules, epochs, presets.
- * Each title is a sentence of the contract.
+ * The meanings of the public API, sentence by sentence, through the public surface alone: Rules, epochs, presets. Each title is a
+ * sentence of the contract.
  */
 import { describe, expect, it } from "vitest";
 import {

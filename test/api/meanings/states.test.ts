@@ -150,7 +150,7 @@ describe("A drain that was asked for", () => {
 });
 
 describe("Closing", () => {
-  it("may be asked for again by who hears of it, and is one closing", async () => {
+  it("may be called again by a listener, and is one closing", async () => {
     for (const options of [{}, { directory: mkdtempSync(join(root, "heard")) }]) {
       const { frontier } = await open(options);
       const told: string[] = [];
@@ -166,7 +166,7 @@ describe("Closing", () => {
     }
   });
 
-  it("takes nothing more, ends under whoever keeps pushing, and keeps what was admitted", async () => {
+  it("takes nothing more, ends although a caller keeps pushing, and keeps what was admitted", async () => {
     const directory = mkdtempSync(join(root, "busy"));
     const { frontier } = await open({ directory });
     frontier.pushMany([A, B]);

@@ -88,7 +88,7 @@ describe("events", () => {
     expect(next()).toEqual(["running-stopping", "stopping-stopped"]);
   });
 
-  it("build nothing where nobody listens", () => {
+  it("build nothing without a listener", () => {
     const { frontier } = openBench();
     const slices = vi.spyOn(
       Buffer.prototype as unknown as { latin1Slice(): string },
@@ -104,7 +104,7 @@ describe("events", () => {
     slices.mockRestore();
   });
 
-  it("a listener that throws is told as an error, and the others still hear", async () => {
+  it("a listener that throws is reported as an error, and the others are still called", async () => {
     const { frontier, check } = openBench();
     const faults: FrontierFault[] = [];
     let heard = 0;
@@ -171,7 +171,7 @@ describe("events", () => {
     expect(heard).toBe(3);
   });
 
-  it("faults that nobody hears are kept up to a bound, the oldest dropped and counted", () => {
+  it("faults without a listener are kept up to a bound, the oldest dropped and counted", () => {
     const { frontier } = openBench();
     frontier.push(A);
     const errors = Array.from({ length: 1_500 }, (_, index) => index);

@@ -32,7 +32,7 @@ export async function crawlCommand(
   line: readonly string[],
 ): Promise<number> {
   const config = given.text("config");
-  // What stands behind goes first: the last of a flag counts.
+  // Flags of the line come last: the last value of a flag counts.
   const all = config === undefined ? line : [...lineOfConfig(config), ...line];
   const args = config === undefined ? given : parseFlags(all, CRAWL_FLAGS);
   const failOn = args.choice("fail-on", ["errors", "failed"]);
@@ -97,7 +97,7 @@ export async function crawlCommand(
   });
 }
 
-/** What became of the scope of a directory that goes on. */
+/** How the scope of a continued directory has changed. */
 function scopeWords({ domains, joined, left }: ScopeChange): string {
   if (domains === "any") return "scope: the whole web from now on";
   const [joins, leaves] = [scopeText(joined), left.map((each) => scopeText([each])).join(", ")];
@@ -116,7 +116,7 @@ function urlOf(word: string): string {
   return hasScheme || !/^[\p{L}\p{N}[]/u.test(word) ? word : `https://${word}`;
 }
 
-/** What a directory's name can be wrong about, before anything is made. */
+/** Checks a directory's name before anything is created. */
 function checkDirectory(directory: string, seeds: readonly string[]): void {
   checkPlace("--dir", directory, resolve(directory));
   if (seeds.length > 0) return;
@@ -124,16 +124,16 @@ function checkDirectory(directory: string, seeds: readonly string[]): void {
   throw new UsageError(`crawl: ${directory}: no frontier to continue, and no URL`);
 }
 
-/** Whether a folder is there or could be made. */
+/** Checks that a folder exists or could be created. */
 function checkPlace(flag: string, given: string, folder: string): void {
   let path = folder;
   while (!existsSync(path) && path !== dirname(path)) path = dirname(path);
-  const told = (why: string): UsageError => new UsageError(`${flag}: ${given}: ${path} ${why}`);
-  if (!statSync(path).isDirectory()) throw told("is not a directory");
+  const refusal = (why: string): UsageError => new UsageError(`${flag}: ${given}: ${path} ${why}`);
+  if (!statSync(path).isDirectory()) throw refusal("is not a directory");
   try {
     accessSync(path, constants.W_OK | constants.X_OK);
   } catch {
-    throw told("is not writable");
+    throw refusal("is not writable");
   }
 }
 
@@ -145,7 +145,7 @@ function titleOf(seeds: readonly string[], directory: string | undefined): strin
   return [...seeds.slice(0, TITLE_SEEDS), ...more].join(" ");
 }
 
-/** The line as it was given, without its secrets: for the report, and to go on with. */
+/** The command line without its secrets: for the report, and as the command that continues the crawl. */
 function settingsOf(line: readonly string[]): string {
   return ["outrider", "crawl", ...withoutSecrets(line)].map(quote).join(" ");
 }
@@ -156,7 +156,7 @@ function failedNote(directory: string): string {
   return `what failed, and why; to try it again, and then this command:\n  ${list}\n  ${again}`;
 }
 
-/** Passwords, headers and what a URL has of both are written to no screen and no report. */
+/** Passwords and headers, also those in a URL, are written to no screen and no report. */
 function withoutSecrets(line: readonly string[]): string[] {
   const isSecret = (flag: string | undefined): boolean => flag === "--auth" || flag === "--header";
   return line.map((word, at) => {
@@ -167,7 +167,7 @@ function withoutSecrets(line: readonly string[]): string[] {
   });
 }
 
-/** Printed below the line: what has to be added before it is run. */
+/** Printed below the command: what has to be added before it can run. */
 function hiddenNote(line: readonly string[]): string {
   return settingsOf(line).includes(HIDDEN) ? ` (put what is hidden in place of ${HIDDEN})` : "";
 }

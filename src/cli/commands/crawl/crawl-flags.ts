@@ -18,12 +18,12 @@ const SHARED_FLAGS: readonly Flag[] = [
   {
     name: "partitions",
     value: "<n>",
-    text: "with --redis: parts of a frontier that is made (16)",
+    text: "with --redis: partitions of a new frontier (16)",
   },
   {
     name: "lease",
     value: "<time>",
-    text: "with --redis: what a process has begun is free after so long (5m)",
+    text: "with --redis: how long a process may hold a URL (5m)",
   },
 ];
 
@@ -32,7 +32,7 @@ export const CRAWL_FLAGS: readonly Flag[] = [
   {
     name: "config",
     value: "<file>",
-    text: "flags as JSON, by their names; those of the line go first",
+    text: "flags as JSON, by name; flags of the command line override them",
   },
   { name: "dir", value: "<path>", text: "keep the frontier there; the same command goes on later" },
   ...SHARED_FLAGS,
@@ -82,8 +82,8 @@ export const CRAWL_FLAGS: readonly Flag[] = [
   },
   { name: "max-query-urls", value: "<n>", text: "most URLs of a path by query" },
   { name: "allow-private", text: "permit loopback and private addresses" },
-  { name: "pause-sick-hosts", text: "let hosts wait that fail, are slow or answer nothing" },
-  { name: "no-robots", text: "do not ask for robots.txt" },
+  { name: "pause-sick-hosts", text: "pause hosts that fail, are slow or answer nothing" },
+  { name: "no-robots", text: "ignore robots.txt" },
   { name: "no-sitemaps", text: "do not visit the sitemaps that robots.txt names" },
   { name: "header", value: "<name: value>", text: "send it with every request" },
   { name: "auth", value: "<name:password>", text: "for the origins of the URLs, and no others" },
@@ -117,14 +117,14 @@ export const CRAWL_FLAGS: readonly Flag[] = [
   {
     name: "fail-on",
     value: "<errors|failed>",
-    text: "exit with 3 where there were errors, or URLs that failed",
+    text: "exit with 3 if there were errors, or URLs that failed",
   },
   { name: "log-format", value: "<json|text>", text: "progress as lines of JSON" },
   { name: "quiet", short: "q", text: "no progress, and no report at the end" },
   { name: "verbose", short: "v", text: "a line for each visit" },
   { name: "json", text: "the last line of standard output is the summary as JSON" },
   { name: "no-progress", text: "plain lines instead of a view that is redrawn" },
-  { name: "dry-run", text: "say what would be done, and visit nothing" },
+  { name: "dry-run", text: "print what would be done, and visit nothing" },
 ];
 
 /** Options from the flags. Throws UsageError for a flag that has no valid option. */
@@ -201,8 +201,8 @@ function scopeOf(args: Parsed): CrawlOptions["scope"] {
   const list = args.list("scope");
   const words = SCOPE_FLAGS.filter((name) => args.has(name));
   if (words.length + Number(list !== undefined) > 1) {
-    const said = [...words, ...(list === undefined ? [] : ["scope"])].map((name) => `--${name}`);
-    throw new UsageError(`${said.join(", ")}: one scope too many (expected: one of them)`);
+    const flags = [...words, ...(list === undefined ? [] : ["scope"])].map((name) => `--${name}`);
+    throw new UsageError(`${flags.join(", ")}: one scope too many (expected: one of them)`);
   }
   return words[0] ?? (list?.includes("any") ? "any" : list);
 }
@@ -264,7 +264,7 @@ function headersOf(lines: string[] | undefined): Record<string, string> | undefi
 function authOf(text: string | undefined): CrawlOptions["auth"] {
   if (text === undefined) return undefined;
   const colon = text.indexOf(":");
-  // The value is a secret: it stands in no message.
+  // The value is a secret: no message contains it.
   if (colon < 1) throw new UsageError("--auth: … (expected: <name:password>)");
   return {
     username: text.slice(0, colon),
@@ -272,7 +272,7 @@ function authOf(text: string | undefined): CrawlOptions["auth"] {
   };
 }
 
-/** A line that was shown and is given as it was has lost its secrets. */
+/** Refuses a command line that was copied from a report without its secrets. */
 function notHidden(flag: string, value: string): string {
   if (value !== HIDDEN) return value;
   throw new UsageError(`${flag}: ${HIDDEN} (expected: what was hidden when the command was shown)`);
@@ -311,7 +311,7 @@ export function lineOfConfig(path: string): string[] {
   return [...words, ...flags];
 }
 
-/** The URLs of a file, one a line; blank lines and those behind a `#` are left out. */
+/** The URLs of a file, one a line, without blank lines and lines that begin with `#`. */
 export async function seedsOfFile(lines: AsyncIterable<string>): Promise<string[]> {
   const urls: string[] = [];
   for await (const line of lines) {

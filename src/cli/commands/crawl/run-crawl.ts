@@ -30,7 +30,7 @@ interface Showing {
   readonly report: string | undefined;
   /** The command line, for the report. */
   readonly settings?: string;
-  /** Exit with EXIT_FAILED where there were such. */
+  /** Exit with EXIT_FAILED if there were any. */
   readonly failOn?: "errors" | "failed" | undefined;
   readonly logFormat?: "json" | "text" | undefined;
   /** No progress, and no report at the end but what `isJson` asks for. */
@@ -73,18 +73,18 @@ export async function runCrawl(io: Io, options: CrawlOptions, showing: Showing):
   run.on("progress", (sample) => {
     if (run.status !== "stopping") view.draw(run, sample);
   });
-  // A run that goes on where pages were read is not in vain, whatever is left of it.
+  // A continued crawl that has read pages before does not count as one without pages.
   let doneBefore = 0;
   run.on("status", ({ from }) => {
     if (from === "opening") doneBefore = run.frontier?.report().done ?? 0;
   });
   if (isVerbose) run.on("visit", (visit) => view.visit(visit));
   // Before the first page a fault is likely the user's to fix; later faults come from the web, and are counted.
-  const told = new Set<string>();
+  const shown = new Set<string>();
   run.on("error", (fault) => {
     const text = faultText(fault);
-    if (run.report().pages > 0 || told.size >= FAULTS_SHOWN || told.has(text)) return;
-    told.add(text);
+    if (run.report().pages > 0 || shown.size >= FAULTS_SHOWN || shown.has(text)) return;
+    shown.add(text);
     say(text);
   });
   const end = showing.onStart?.(run, say);
@@ -110,7 +110,7 @@ export async function runCrawl(io: Io, options: CrawlOptions, showing: Showing):
   return isVain || isFailed(summary, showing.failOn) ? EXIT_FAILED : EXIT_OK;
 }
 
-/** Whether what `--fail-on` looks for was there. What robots.txt forbids did not fail. */
+/** Whether something that `--fail-on` names has happened. A page that robots.txt forbids has not failed. */
 function isFailed(summary: CrawlSummary, failOn: Showing["failOn"]): boolean {
   const { errors, failures } = summary;
   const { robots: _, ...failed } = failures;

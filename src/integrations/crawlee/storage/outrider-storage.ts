@@ -10,7 +10,7 @@ import { infoOf, QueueClient } from "./queue-client.ts";
 import { QueueRegistry } from "./queue-registry.ts";
 import { type OutriderStorageOptions, registryOf } from "./storage-options.ts";
 
-/** What is used of the storage below; the rest of it is passed through. */
+/** The part of the storage below that is used; the rest is passed through. */
 interface BaseStorage {
   datasets(): object;
   dataset(id: string): object;
@@ -20,10 +20,13 @@ interface BaseStorage {
   teardown?(): Promise<void>;
   setStatusMessage?(message: string, options?: object): Promise<void>;
   stats?: object;
+  localDataDirectory?: string;
+  datasetsDirectory?: string;
+  keyValueStoresDirectory?: string;
 }
 
 /**
- * Whose locks they are.
+ * Which client holds the locks.
  *
  * @example
  * storage.requestQueue("default", { clientKey: "mine" });
@@ -35,7 +38,7 @@ export interface QueueClientOptions {
    */
   clientKey?: string | undefined;
   /**
-   * For Crawlee's service; without meaning here.
+   * For Crawlee's service; ignored here.
    * @defaultValue none
    */
   timeoutSecs?: number | undefined;
@@ -76,6 +79,21 @@ export class OutriderStorage {
   /** Counts of the storage below. */
   get stats(): object {
     return this.#storage().stats ?? { rateLimitErrors: [] };
+  }
+
+  /** Where the storage below has its files; undefined: nowhere. */
+  get localDataDirectory(): string | undefined {
+    return this.#storage().localDataDirectory;
+  }
+
+  /** Where it has those of datasets. */
+  get datasetsDirectory(): string | undefined {
+    return this.#storage().datasetsDirectory;
+  }
+
+  /** Where it has those of key-value stores. */
+  get keyValueStoresDirectory(): string | undefined {
+    return this.#storage().keyValueStoresDirectory;
   }
 
   /** As the storage below. */
@@ -120,7 +138,7 @@ export class OutriderStorage {
   /** A request queue by its id or name. Locks are those of a client with its `clientKey`. */
   requestQueue<T = object>(id: string, options?: QueueClientOptions): T {
     if (typeof id !== "string") throw misuse("ARGUMENT_INVALID", "id", id, "a string");
-    return new QueueClient(this.#registry, id, options?.clientKey) as T;
+    return new QueueClient(this.#registry, id, { ...options, client: this }) as T;
   }
 
   /** Passed to the storage below. */

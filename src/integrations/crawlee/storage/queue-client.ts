@@ -6,6 +6,7 @@
  *
  *   listAndLockHead     pollMany: the lock is a lease
  *   listHead            peek: nothing is locked; then what this client has locked, or any where it has no key
+ *   prolongRequestLock  extend; a request that is due and not locked is locked then
  *   updateRequest       handledAt is set: done · not set: due again, and unlocked
  *   queueHasLockedRequests   true while anything is not handled: also what waits for a clock keeps a crawler going. Left out at the end,
  *                       as by Crawlee's own storage: the class then reads the head once more
@@ -24,7 +25,6 @@ import type {
 } from "../crawlee-types.ts";
 import type { QueueEntry } from "./queue-entry.ts";
 import type { QueueRegistry } from "./queue-registry.ts";
-import { wholeRequest } from "../request-codec.ts";
 import { requestId } from "../request-id.ts";
 import type { Added, RequestStore } from "../request-store.ts";
 
@@ -48,21 +48,28 @@ interface LockedHead extends Head {
   lockSecs: number;
   queueHasLockedRequests?: true;
 }
+interface ClientOptions {
+  clientKey?: string | undefined;
+  client?: object;
+}
 type Done = Omit<ProcessedRequest, "uniqueKey">;
 
 export class QueueClient {
+  readonly id: string;
+  /** The storage, under the name that clients of Crawlee's own storage have for it. */
+  readonly client: object | undefined;
   readonly #registry: QueueRegistry;
-  readonly #id: string;
   readonly #clientKey: string | undefined;
 
-  constructor(registry: QueueRegistry, id: string, clientKey: string | undefined) {
+  constructor(registry: QueueRegistry, id: string, { clientKey, client }: ClientOptions = {}) {
     this.#registry = registry;
-    this.#id = id;
+    this.id = id;
+    this.client = client;
     this.#clientKey = clientKey;
   }
 
   async get(): Promise<(QueueInfo & { userId: string; stats: object }) | undefined> {
-    const entry = this.#registry.find(this.#id);
+    const entry = this.#registry.find(this.id);
     if (entry === undefined) return undefined;
     entry.touch(false);
     return infoOf(await entry.info());
@@ -78,7 +85,7 @@ export class QueueClient {
   }
 
   async delete(): Promise<void> {
-    const entry = this.#registry.find(this.#id);
+    const entry = this.#registry.find(this.id);
     if (entry !== undefined) await this.#registry.drop(entry);
   }
 
@@ -120,8 +127,7 @@ export class QueueClient {
   async getRequest(id: string): Promise<StoredRequest | undefined> {
     const entry = this.#entry();
     if (entry.isDeleted(id)) return undefined;
-    const stored = await this.#store(entry).get(id);
-    return stored === undefined ? undefined : wholeRequest(stored);
+    return await this.#store(entry).get(id);
   }
 
   async updateRequest(request: CrawleeRequest, options: OperationOptions = {}): Promise<Done> {
@@ -158,7 +164,7 @@ export class QueueClient {
     entry.touch(false);
     await entry.expireLocks();
     const due = await this.#store(entry).due(limit);
-    const items = [...due, ...entry.locked(this.#clientKey)].slice(0, limit).map(wholeRequest);
+    const items = [...due, ...entry.locked(this.#clientKey)].slice(0, limit);
     // The older class takes an empty head that has not changed lately for the end; what waits for a clock is not.
     const isWaiting = items.length === 0 && !(await this.#store(entry).isFinished());
     if (isWaiting) entry.touch(true);
@@ -177,7 +183,7 @@ export class QueueClient {
       ...{ limit, lockSecs, hadMultipleClients: false },
       ...(isFinished ? {} : { queueHasLockedRequests: true }),
       queueModifiedAt: entry.modifiedAt,
-      items: locked.map(wholeRequest),
+      items: locked,
     };
   }
 
@@ -188,9 +194,14 @@ export class QueueClient {
     checkSeconds(lockSecs);
     const entry = this.#entry();
     const store = entry.holder(this.#clientKey, id);
-    const lockExpiresAt = await store.prolong(id, lockSecs * 1_000, forefront);
+    const ms = lockSecs * 1_000;
+    let lockExpiresAt = await store.prolong(id, ms, forefront);
+    if (lockExpiresAt === undefined && !entry.isDeleted(id)) {
+      await entry.expireLock(id);
+      lockExpiresAt = await this.#store(entry).lock(id, ms, forefront);
+    }
     if (lockExpiresAt !== undefined) return { lockExpiresAt };
-    throw await this.#notLocked(entry, id);
+    throw await this.#notLocked(entry, id, true);
   }
 
   async deleteRequestLock(id: string, { forefront = false }: OperationOptions = {}): Promise<void> {
@@ -199,12 +210,12 @@ export class QueueClient {
     if (!isUnlocked) throw await this.#notLocked(entry, id);
   }
 
-  async #notLocked(entry: QueueEntry, id: string): Promise<FrontierError> {
+  async #notLocked(entry: QueueEntry, id: string, isToProlong = false): Promise<FrontierError> {
     const handled = entry.isDeleted(id) ? undefined : await this.#store(entry).isHandled(id);
-    const known = handled ? "has already been handled" : "is not locked by this client";
+    const known = handled && isToProlong ? "has already been handled" : "is not locked";
     const state = handled === undefined ? "not found" : known;
-    const message = `request ${id}: ${state} in queue ${entry.name ?? entry.id} (expected: locked)`;
-    return new FrontierError("STATE_INVALID", message);
+    const fault = `Request with ID ${id} ${state} in queue ${entry.name ?? entry.id}`;
+    return new FrontierError("STATE_INVALID", `${fault} (expected: locked by this client)`);
   }
 
   #store(entry: QueueEntry): RequestStore {
@@ -212,13 +223,10 @@ export class QueueClient {
   }
 
   #entry(): QueueEntry {
-    const entry = this.#registry.find(this.#id);
+    const entry = this.#registry.find(this.id);
     if (entry !== undefined) return entry;
-    const expected = "a queue that was opened by getOrCreate";
-    throw new FrontierError(
-      "STATE_INVALID",
-      `queue ${this.#id}: does not exist (expected: ${expected})`,
-    );
+    const fault = `Request queue with id: ${this.id} does not exist.`;
+    throw new FrontierError("STATE_INVALID", `${fault} (expected: opened by getOrCreate)`);
   }
 }
 
@@ -250,7 +258,9 @@ function checkRequest(request: CrawleeRequest): void {
     throw misuse("REQUEST_INVALID", "request.uniqueKey", uniqueKey, "a string");
   }
   if (id === undefined || id === requestId(uniqueKey)) return;
-  throw misuse("REQUEST_INVALID", "request.id", id, "the id of its uniqueKey");
+  const fault = "Request ID does not match its uniqueKey.";
+  const expected = `expected: request.id: ${requestId(uniqueKey)}`;
+  throw new FrontierError("REQUEST_INVALID", `${fault} (${expected})`);
 }
 
 function checkSeconds(secs: unknown): void {

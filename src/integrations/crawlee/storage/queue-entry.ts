@@ -31,10 +31,11 @@ export class QueueEntry {
   readonly #deleted: Set<string>;
   #modifiedAt: number;
   #accessedAt: number;
-  /** What it is asked for by: its name, its alias with a tilde, or its id. */
+  /** What callers ask for it by: its name, its alias with a tilde, or its id. */
   key: string;
   name: string | undefined;
   isDropped = false;
+  isClosed = false;
 
   constructor(place: QueuePlace, { id, key, name }: QueueNames, options: StoreOptions) {
     const { frontier } = place;
@@ -143,9 +144,9 @@ export class QueueEntry {
     this.touch(true);
   }
 
-  /** Throws where the queue was dropped. */
-  assertThere(): void {
-    if (!this.isDropped) return;
+  /** Throws if the queue was dropped or closed. */
+  assertOpen(): void {
+    if (!this.isDropped && !this.isClosed) return;
     const expected = "a queue that was not dropped; open it anew";
     throw new FrontierError("STATE_INVALID", `queue ${this.id}: gone (expected: ${expected})`);
   }

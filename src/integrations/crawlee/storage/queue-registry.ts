@@ -5,18 +5,18 @@
  * QueueRegistry: the request queues of a storage, each a frontier of its own in the storage's directory, opened when it is first asked for.
  *
  *   queue     frontier's name    emptied by purge
- *   default   "default"          yes
+ *   default   "default"          yes, under its name and both of its aliases
  *   named     its name           no, but those that begin with __CRAWLEE_TEMPORARY
  *   alias     "~" and the alias  yes, also what an earlier process left: the default queue's state lists them
  *   unnamed   its id             no
  *   renamed   as it was made     by its new name; queue-links.ts finds it
  *
- * The times and the deletions of a queue stand in its frontier's state, and so does the list of aliases.
+ * The times and the deletions of a queue are in its frontier's state, and so is the list of aliases.
  *
  *   I1  One entry for each name, whatever its upper and lower case, as in Crawlee; two that ask for it at once get the same one.
  *   I2  A request that was deleted is put as finished, and its id noted: it is not counted and not returned until it is added again.
  */
-import { openFrontier, type FrontierOptions } from "../../../index.ts";
+import type { FrontierOptions } from "../../../index.ts";
 import { type Clock, createSystemClock } from "../../../base/clock.ts";
 import { misuse } from "../../../base/errors.ts";
 import { crawleeFrontier } from "../manager-options.ts";
@@ -33,7 +33,7 @@ export interface RegistryOptions {
 }
 
 /**
- * What a storage is asked for by; nothing: the default one.
+ * Which queue of a storage to open; without a field, the default one.
  *
  * @example
  * await backend.createRequestQueueBackend({ alias: "of-this-run" });
@@ -57,6 +57,8 @@ export interface QueueName {
 }
 
 const DEFAULT = "default";
+/** Aliases of the default queue; Crawlee 4 opens it by the first. */
+const DEFAULTS = new Set(["__default__", DEFAULT]);
 const ALIAS = "~";
 const TEMPORARY = "__CRAWLEE_TEMPORARY";
 
@@ -96,18 +98,19 @@ export class QueueRegistry {
 
   /** A queue, opened where it is not yet. Rejects with `ARGUMENT_INVALID` for a name that reaches out of the directory. */
   async open({ id, name, alias }: QueueName): Promise<QueueEntry> {
-    const wanted = id ?? name ?? alias ?? DEFAULT;
+    const isAlias = alias !== undefined && !DEFAULTS.has(alias);
+    const wanted = id ?? name ?? (isAlias ? alias : DEFAULT);
     checkName(wanted);
     await this.#changed;
-    const known = alias === undefined ? this.find(wanted) : undefined;
+    const known = isAlias ? undefined : this.find(wanted);
     if (known !== undefined) return known;
-    const asked = alias === undefined ? wanted : ALIAS + alias;
+    const asked = isAlias ? ALIAS + alias : wanted;
     const key = asked.toLowerCase();
     const opening = this.#entries.get(key) ?? this.#openEntry(asked, { id, name });
     this.#entries.set(key, opening);
     try {
       const entry = await opening;
-      if (alias !== undefined) await this.#noteAlias(alias);
+      if (isAlias) await this.#noteAlias(alias);
       return entry;
     } catch (error) {
       this.#entries.delete(key);
@@ -125,7 +128,7 @@ export class QueueRegistry {
       key: link.name ?? asked,
       name: isNamed ? (link.name ?? name) : undefined,
     };
-    const options = { priorityOf, keepHandled, clock: this.#clock };
+    const options = { priorityOf, keepHandled, keepsShape: true, clock: this.#clock };
     const entry = this.#open.get(key) ?? new QueueEntry(place, names, options);
     this.#open.set(key, entry);
     return entry;
@@ -145,7 +148,7 @@ export class QueueRegistry {
 
   async #rename(entry: QueueEntry, name: string): Promise<void> {
     await Promise.allSettled(this.#entries.values());
-    entry.assertThere();
+    entry.assertOpen();
     if (this.find(name) !== undefined) throw nameTaken(name);
     const { id, key: from } = entry;
     await this.#links.rename(entry.place, { id, from, to: name });
@@ -165,7 +168,7 @@ export class QueueRegistry {
   /** Removes a queue and its files. */
   async drop(entry: QueueEntry): Promise<void> {
     await this.#change(async () => {
-      if (entry.isDropped) return;
+      if (entry.isDropped || entry.isClosed) return;
       entry.isDropped = true;
       this.#open.delete(entry.place.name.toLowerCase());
       await this.#forgetOpenings(entry);
@@ -173,7 +176,7 @@ export class QueueRegistry {
     });
   }
 
-  /** Names that were asked for before a change are looked up anew. */
+  /** Forgets openings of an entry, so that its names are looked up again. */
   async #forgetOpenings(entry: QueueEntry): Promise<void> {
     for (const [key, opening] of this.#entries)
       if ((await opening.catch(() => undefined)) === entry) this.#entries.delete(key);
@@ -203,14 +206,11 @@ export class QueueRegistry {
     this.#open.clear();
     this.#entries.clear();
     for (const entry of all) {
-      entry.isDropped = true;
+      entry.isClosed = true;
       await entry.frontier.close();
     }
   }
 }
-
-/** How a registry opens its queues by default. */
-export const openHere = (options: FrontierOptions): Promise<AnyFrontier> => openFrontier(options);
 
 /** Whether a frontier was ever opened as a queue, or has requests from elsewhere. */
 async function isUsed(frontier: AnyFrontier): Promise<boolean> {

@@ -2,7 +2,8 @@
  * OutriderStorageBackend: a `StorageBackend` of version 4 whose request queues are frontiers. Its protocol has no locks of its own: a
  * request is in progress from fetch to its end, and returns by itself when the expected time is over.
  *
- *   I1  What is not in progress here is neither handled nor reclaimed: undefined is returned, and nothing has changed.
+ *   I1  What is unknown, or in progress in another process, is neither handled nor reclaimed: undefined is returned, and nothing has
+ *       changed. A request whose time is over, and that no other process has yet, can still be handled: it is not visited again.
  */
 import { FrontierError } from "../../../base/errors.ts";
 import { loadPackage } from "../crawlee-packages.ts";
@@ -18,7 +19,6 @@ import { LOCK_SECS } from "../manager-options.ts";
 import { QueueClient } from "./queue-client.ts";
 import type { QueueEntry } from "./queue-entry.ts";
 import { type QueueName, QueueRegistry } from "./queue-registry.ts";
-import { wholeRequest } from "../request-codec.ts";
 import { newId, requestId } from "../request-id.ts";
 import { PEEK_MOST, type RequestStore } from "../request-store.ts";
 import { type OutriderStorageOptions, registryOf } from "./storage-options.ts";
@@ -36,21 +36,29 @@ type Done = Omit<ProcessedRequest, "uniqueKey">;
 
 /** One request queue of version 4. */
 class QueueBackend {
+  readonly storageBackend: object;
   readonly #registry: QueueRegistry;
   readonly #entry: QueueEntry;
   readonly #store: RequestStore;
   readonly #client: QueueClient;
   #lockSecs = 0;
 
-  constructor(registry: QueueRegistry, entry: QueueEntry) {
+  constructor(storageBackend: object, registry: QueueRegistry, entry: QueueEntry) {
+    this.storageBackend = storageBackend;
     this.#registry = registry;
     this.#entry = entry;
     this.#store = entry.store();
-    this.#client = new QueueClient(registry, entry.id, undefined);
+    this.#client = new QueueClient(registry, entry.id);
+  }
+
+  /** A queue that was dropped is empty to its caller; one that was closed is not known to be. */
+  #isDropped(): boolean {
+    if (!this.#entry.isDropped) this.#entry.assertOpen();
+    return this.#entry.isDropped;
   }
 
   async getMetadata(): Promise<QueueInfo> {
-    this.#entry.assertThere();
+    this.#entry.assertOpen();
     return await this.#entry.info();
   }
 
@@ -59,7 +67,7 @@ class QueueBackend {
   }
 
   async purge(): Promise<void> {
-    this.#entry.assertThere();
+    this.#entry.assertOpen();
     await this.#entry.clear();
     this.#lockSecs = 0;
   }
@@ -68,32 +76,27 @@ class QueueBackend {
     requests: readonly CrawleeRequest[],
     options: OperationOptions = {},
   ): Promise<BatchResult> {
-    this.#entry.assertThere();
+    this.#entry.assertOpen();
     for (const request of requests) request.id ??= requestId(request.uniqueKey);
     return await this.#client.batchAddRequests(requests, options);
   }
 
   async getRequest(uniqueKey: string): Promise<StoredRequest | undefined> {
-    this.#entry.assertThere();
+    this.#entry.assertOpen();
     const url = URL.canParse(uniqueKey) ? uniqueKey : undefined;
-    const stored = await this.#store.get(requestId(uniqueKey), url);
-    return stored === undefined ? undefined : wholeRequest(stored);
+    return await this.#store.get(requestId(uniqueKey), url);
   }
 
   async fetchNextRequest(): Promise<StoredRequest | undefined> {
-    this.#entry.assertThere();
-    const lockMs = (this.#lockSecs || LOCK_SECS) * 1_000;
-    const stored = await this.#store.fetch(lockMs);
-    return stored === undefined ? undefined : wholeRequest(stored);
+    if (this.#isDropped()) return undefined;
+    return await this.#store.fetch((this.#lockSecs || LOCK_SECS) * 1_000);
   }
 
   async markRequestAsHandled(request: CrawleeRequest): Promise<Done | undefined> {
-    this.#entry.assertThere();
+    this.#entry.assertOpen();
     const id = requestId(request.uniqueKey);
-    if (this.#store.lease(id) === undefined) {
-      const isHandled = (await this.#store.isHandled(id, request.url)) === true;
-      return isHandled ? doneOf(id, true) : undefined;
-    }
+    const isHandled = await this.#isHandled(id, request);
+    if (isHandled !== false) return isHandled && doneOf(id, true);
     this.#entry.touch(true);
     request.handledAt ??= this.#entry.modifiedAt.toISOString();
     const info = await this.#store.finish(request);
@@ -104,28 +107,31 @@ class QueueBackend {
     request: CrawleeRequest,
     { forefront = false }: OperationOptions = {},
   ): Promise<Done | undefined> {
-    this.#entry.assertThere();
+    this.#entry.assertOpen();
     const id = requestId(request.uniqueKey);
-    if (this.#store.lease(id) === undefined) return undefined;
+    if ((await this.#isHandled(id, request)) !== false) return undefined;
     this.#entry.touch(true);
     const info = await this.#store.reclaim(request, forefront);
     return info === undefined ? undefined : doneOf(id, false);
   }
 
+  /** As of the store; what is in progress here is not. */
+  async #isHandled(id: string, { url }: CrawleeRequest): Promise<boolean | undefined> {
+    return this.#store.lease(id) === undefined && (await this.#store.isHandled(id, url));
+  }
+
   /** Requests that are due, in their order, at most 1,000; none is taken. */
   async listItems(): Promise<StoredRequest[]> {
-    this.#entry.assertThere();
-    return (await this.#store.due(PEEK_MOST)).map(wholeRequest);
+    this.#entry.assertOpen();
+    return await this.#store.due(PEEK_MOST);
   }
 
   async isEmpty(): Promise<boolean> {
-    this.#entry.assertThere();
-    return await this.#store.isEmpty();
+    return this.#isDropped() || (await this.#store.isEmpty());
   }
 
   async isFinished(): Promise<boolean> {
-    this.#entry.assertThere();
-    return await this.#store.isFinished();
+    return this.#isDropped() || (await this.#store.isFinished());
   }
 
   async setExpectedRequestProcessingTimeSecs(secs: number): Promise<void> {
@@ -191,7 +197,7 @@ export class OutriderStorageBackend {
   /** Opens a request queue by id, name or alias, or the default one. */
   async createRequestQueueBackend<T = object>(options: QueueName = {}): Promise<T> {
     const entry = await this.#registry.open(options);
-    return new QueueBackend(this.#registry, entry) as T;
+    return new QueueBackend(this, this.#registry, entry) as T;
   }
 
   /** Whether a storage of that id is open here, or is known to the storage below. */
@@ -200,7 +206,7 @@ export class OutriderStorageBackend {
     return (await this.#storage().storageExists?.(id, type)) ?? false;
   }
 
-  /** A key of this storage alone, by which Crawlee keeps its queues apart from those of others. */
+  /** A key of this storage alone: Crawlee uses it to separate its queues from those of other storages. */
   getStorageBackendCacheKey(): string {
     return this.#key;
   }

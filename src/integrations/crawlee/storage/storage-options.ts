@@ -1,9 +1,10 @@
 /** Options of OutriderStorage and OutriderStorageBackend, which are the same. */
 import type { AsyncFrontier, Frontier, FrontierOptions } from "../../../index.ts";
+import { openSmallFrontier } from "../../../engine/api/open-frontier.ts";
 import { callable, kind, readObject, shape, TRUTH } from "../../../base/fields.ts";
 import { hasFunction, isObject } from "../../../base/type-guards.ts";
 import type { CrawleeRequest } from "../crawlee-types.ts";
-import { openHere, type RegistryOptions } from "./queue-registry.ts";
+import type { RegistryOptions } from "./queue-registry.ts";
 import { priorityOfUserData } from "../request-store.ts";
 
 /**
@@ -57,7 +58,7 @@ export function registryOf(given: unknown): {
   base: object | undefined;
 } {
   const options = readObject(readOptions, given, "options", "OPTION_INVALID");
-  const { frontier = {}, open = openHere, priority = priorityOfUserData } = options;
+  const { frontier = {}, open = openSmallFrontier, priority = priorityOfUserData } = options;
   const { base, keepHandled = true } = options;
   return { registry: { frontier, open, priorityOf: priority, keepHandled }, base };
 }

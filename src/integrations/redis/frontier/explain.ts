@@ -18,6 +18,10 @@ import type { Edits } from "./edits.ts";
 import type { PushParts } from "./pushes.ts";
 import { type Found, stateOf } from "./record-views.ts";
 import { hostOf } from "./redis-host.ts";
+import type { RedisParts } from "./redis-types.ts";
+import { leasedOf } from "./state-report.ts";
+
+type Parts = PushParts & Pick<RedisParts, "maxLeases">;
 
 interface Moment {
   readonly nowMs: number;
@@ -25,7 +29,7 @@ interface Moment {
 }
 
 export async function explain(
-  parts: PushParts,
+  parts: Parts,
   edits: Edits,
   input: PlainRequest,
   moment: Moment,
@@ -64,7 +68,7 @@ function foreseen(
 
 /** What keeps a record from going, and until when where a clock does. */
 async function holdOf(
-  parts: PushParts,
+  parts: Parts,
   unit: string,
   { letter, dueMs, lease }: Found,
   { nowMs, status }: Moment,
@@ -79,5 +83,7 @@ async function holdOf(
   if (at > nowMs) return { heldBy: at === view.blockedUntil ? "block" : "delay", dueAt: at };
   if (view.leased >= view.limit) return { heldBy: "limit" };
   if (status === "paused" || status === "draining") return { heldBy: "paused" };
+  const { link, maxLeases } = parts;
+  if (maxLeases > 0 && (await leasedOf(link)) >= maxLeases) return { heldBy: "maxLeases" };
   return { dueAt: nowMs };
 }

@@ -7,13 +7,11 @@
  *   I1  A page is finished and its links are admitted, or in the outbox, in one step of the server.
  *   I2  No script admits more rows than one call may, however many links a page has.
  */
-import { FrontierError } from "../../../base/errors.ts";
 import { VERDICT_BUDGET, VERDICT_DUPLICATE } from "../../../frontier/admission/verdicts.ts";
 import { listOf, RowList } from "../requests/row-list.ts";
 import type { Row } from "../requests/request-reader.ts";
 import { type Packable, packed } from "../server/packing.ts";
 import { chance } from "../server/waiting.ts";
-import { MemoryFull } from "../server/server-link.ts";
 import type { Outbox } from "./outbox.ts";
 import type { PushParts, Pushes } from "./pushes.ts";
 
@@ -60,10 +58,14 @@ export interface Ended {
   readonly codes: Uint8Array;
 }
 
+/** An end that waits for its answer; one of the two is called. */
 interface Waiting extends End {
-  resolve(ended: Ended): void;
-  reject(cause: unknown): void;
+  readonly resolve: (ended: Ended) => void;
+  readonly reject: (cause: unknown) => void;
 }
+
+/** The codes of a page without links. */
+export const NO_CODES = new Uint8Array(0);
 
 /** A row among the links of an end. */
 interface Place {
@@ -105,16 +107,18 @@ export class LeaseEnds {
 
   /** Ends a lease of a partition with the others of this turn. */
   end(partition: number, end: End): Promise<Ended> {
-    return new Promise((resolve, reject) => {
-      const waiting = { ...end, resolve, reject };
-      const list = this.#waiting.get(partition);
-      if (list !== undefined) {
-        list.push(waiting);
-        return;
-      }
-      this.#waiting.set(partition, [waiting]);
-      setImmediate(() => void this.#sendAll(partition));
-    });
+    return new Promise((resolve, reject) => this.add(partition, { ...end, resolve, reject }));
+  }
+
+  /** The same, answered without a promise. */
+  add(partition: number, waiting: Waiting): void {
+    const list = this.#waiting.get(partition);
+    if (list !== undefined) {
+      list.push(waiting);
+      return;
+    }
+    this.#waiting.set(partition, [waiting]);
+    setImmediate(() => void this.#sendAll(partition));
   }
 
   /** Resolves when nothing is under way. */
@@ -144,15 +148,7 @@ export class LeaseEnds {
         return;
       }
     } catch (cause) {
-      const error =
-        cause instanceof MemoryFull
-          ? new FrontierError(
-              "MEMORY_FULL",
-              "redis: maxmemory reached (expected: room for the links of a page)",
-              { cause },
-            )
-          : cause;
-      for (const end of ends) end.reject(error);
+      for (const end of ends) end.reject(cause);
     }
   }
 
@@ -204,7 +200,7 @@ export class LeaseEnds {
     for (const parcel of parcels) listOf(targets, parcel.target).push(parcel);
     await Promise.all(
       [...targets].map(async ([target, list]) => {
-        // In their order, so that what was found first stands first.
+        // In this order, so that links are admitted as they were found.
         for (const parcel of list) {
           const rows = parcel.rows.packed(ends.isDone);
           this.#take(parcel, await this.#forward(source, parcel, rows), ends);
@@ -232,7 +228,7 @@ export class LeaseEnds {
     const open = new Map<number, Parcel>();
     ends.forEach(({ children }, at) => {
       const rows = children?.() ?? [];
-      const own = new Uint8Array(rows.length);
+      const own = rows.length === 0 ? NO_CODES : new Uint8Array(rows.length);
       codes.push(own);
       rows.forEach((row, index) => {
         if (typeof row === "number") own[index] = row;
@@ -263,7 +259,7 @@ export class LeaseEnds {
     rows.places(isDone).forEach((index, at) => {
       const { end, index: child, row } = places[index] as Place;
       const letter = text === "" ? ACCEPTED : (text[at] as string);
-      (codes[end] as Uint8Array)[child] = this.#pushes.learn(row, letter);
+      (codes[end] as Uint8Array)[child] = this.#pushes.codeOf(row, letter);
     });
   }
 
@@ -279,29 +275,39 @@ export class LeaseEnds {
   }
 }
 
-const END_BYTES = 12;
+const [END_BYTES, MEMBER_BYTES] = [12, 6];
 
 /** Ends as columns (lua/settle-16.lua). */
 export function packedEnds(ends: readonly PlainEnd[]): Buffer {
   const hosts = new Map<string, number>();
-  const tokens = new Map<string, number>();
+  const tokens = new Map<Buffer, number>();
   const columns = Buffer.allocUnsafe(ends.length * END_BYTES);
-  ends.forEach(({ member, token, unit, rule }, at) => {
-    const from = at * END_BYTES;
-    member.copy(columns, from);
-    columns.writeUInt16BE(placeOf(hosts, unit), from + 6);
-    columns.writeUInt16BE(placeOf(tokens, token.toString("latin1")), from + 8);
-    columns.writeUInt16BE(rule, from + 10);
-  });
+  let at = 0;
+  for (const { member, token, unit, rule } of ends) {
+    for (let byte = 0; byte < MEMBER_BYTES; byte++) columns[at++] = member[byte] as number;
+    at = writeShort(columns, at, placeOf(hosts, unit));
+    at = writeShort(columns, at, placeOf(tokens, token));
+    at = writeShort(columns, at, rule);
+  }
   const more = ends.map(({ kind, rest }) => (isPlain(kind, rest) ? false : [kind, ...rest]));
-  const keys = [...tokens.keys()].map((token) => Buffer.from(token, "latin1"));
-  return packed([[...hosts.keys()], keys, columns, more.some((each) => each) && more]);
+  return packed([
+    [...hosts.keys()],
+    [...tokens.keys()],
+    columns,
+    more.some((each) => each) && more,
+  ]);
 }
 
-/** The place of a text among those so far, from 1. */
-function placeOf(places: Map<string, number>, text: string): number {
-  const place = places.get(text) ?? places.size + 1;
-  places.set(text, place);
+function writeShort(bytes: Buffer, at: number, value: number): number {
+  bytes[at] = value >>> 8;
+  bytes[at + 1] = value;
+  return at + 2;
+}
+
+/** The place of one among those so far, from 1. */
+function placeOf<T>(places: Map<T, number>, one: T): number {
+  const place = places.get(one) ?? places.size + 1;
+  places.set(one, place);
   return place;
 }
 

@@ -4,8 +4,8 @@
  *
  *   due partitions ── poll, several at once ──▶ leases      none due ─▶ wait: message · next time · heartbeat
  *
- *   I1  A partition whose poll brought fewer leases than were asked for has marked that somebody sleeps: what is pushed there next
- *       publishes a message. A message that comes while a poll is under way counts for the next poll.
+ *   I1  A partition whose poll brought fewer leases than were asked for has marked that a process waits: the next push there publishes a
+ *       message. A message that comes while a poll is under way counts for the next poll.
  */
 import type { HostPlace } from "./redis-host.ts";
 import { after, type Clock } from "../../../base/clock.ts";
@@ -13,14 +13,18 @@ import { countHandOut } from "../requests/record-bytes.ts";
 import { MACHINE, randomBytes } from "../server/waiting.ts";
 import type { ServerLink } from "../server/server-link.ts";
 
-/** A lease as a partition hands it out. */
-export interface RawLease {
-  readonly partition: number;
+/** What a partition hands out: the record's number, its host, its bytes. */
+export interface HandOut {
   readonly member: Buffer;
-  readonly token: Buffer;
-  readonly deadlineMs: number;
   readonly unit: string;
   readonly record: Buffer;
+}
+
+/** The leases of one call share their token. */
+export interface RawLease extends HandOut {
+  readonly partition: number;
+  readonly token: Buffer;
+  readonly deadlineMs: number;
 }
 
 export interface LeaseSourceParts {
@@ -30,22 +34,27 @@ export interface LeaseSourceParts {
   readonly maxLeases: number;
   /** The clock of a test; undefined: the server's. */
   readonly clock: Clock | undefined;
-  /** A partition has named another version of the rules. */
-  onVersion(partition: number, version: number): Promise<void>;
+  /** A partition has answered: its version of the rules, and its generation and whether it is paused. */
+  onAnswer(partition: number, version: number, state: readonly unknown[]): Promise<void>;
 }
 
 /** Leases of one script call. */
 const LEASES_MAX = 96;
-/** A message that was lost costs this much, and an idle process one call in that time. */
+/** The longest delay after a lost message. An idle process makes one call in this time. */
 export const HEARTBEAT_MS = 1_000;
 
 export class LeaseSource {
   readonly #parts: LeaseSourceParts;
   /** When each partition may have something, by the server's clock. */
   readonly #dueAt: number[];
+  /** The partition that is asked first. */
   #next = 0;
-  #beat = 0;
+  #beatPartition = 0;
+  #beatAtMs = 0;
   #offsetMs = 0;
+  #asking = 0;
+  /** Answers so far. */
+  polls = 0;
   #wakers = new Set<() => void>();
 
   constructor(parts: LeaseSourceParts) {
@@ -58,16 +67,26 @@ export class LeaseSource {
     return this.#parts.clock?.now() ?? MACHINE.now() + this.#offsetMs;
   }
 
+  /** The server's clock has just shown this time. */
+  setNow(nowMs: number): void {
+    this.#offsetMs = nowMs - MACHINE.now();
+  }
+
   /** Something may be there: of a partition, or of all. */
   wake(partition?: number): void {
     if (partition === undefined) this.#dueAt.fill(Number.NEGATIVE_INFINITY);
     else this.#dueAt[partition] = Number.NEGATIVE_INFINITY;
-    this.rouse();
+    this.endWaits();
   }
 
   /** Ends all waits. */
-  rouse(): void {
+  endWaits(): void {
     for (const waker of [...this.#wakers]) waker();
+  }
+
+  /** Whether a poll is under way, so that what its partition has is not known. */
+  get isAsking(): boolean {
+    return this.#asking > 0;
   }
 
   /** The earliest time at which a partition has something, as far as it is known; Infinity: none has named one. */
@@ -85,36 +104,48 @@ export class LeaseSource {
       const left = most - leases.length;
       // The order is exact within a partition; several share the rest evenly.
       const some = due.slice(0, left);
+      this.#next = ((some.at(-1) as number) + 1) % this.#dueAt.length;
       const each = Math.floor(left / some.length);
       const more = left % some.length;
-      const lists = await Promise.all(
-        some.map((partition, at) =>
-          this.#pollOne(partition, Math.min(LEASES_MAX, each + (at < more ? 1 : 0)), leaseMs),
-        ),
+      await Promise.all(
+        some.map(async (partition, at) => {
+          let want = each + (at < more ? 1 : 0);
+          // Without waiting for the others, as long as it has what is asked for.
+          for (let isFull = true; isFull && want > 0; ) {
+            const asked = Math.min(LEASES_MAX, want);
+            const list = await this.#pollOne(partition, asked, leaseMs);
+            leases.push(...list);
+            isFull = list.length === asked;
+            want -= asked;
+          }
+        }),
       );
-      for (const list of lists) leases.push(...list);
     }
     return leases;
   }
 
   /** Up to `most` leases of one host of a partition. */
   async pollHost(host: HostPlace, most: number, leaseMs?: number): Promise<RawLease[]> {
-    return await this.#pollOne(host.partition, Math.min(most, LEASES_MAX), leaseMs, [
-      "host",
-      host.name,
-    ]);
+    const { partition, name } = host;
+    const asked = Math.min(most, LEASES_MAX);
+    const { list, nextMs } = await this.#ask(partition, asked, leaseMs, ["host", name]);
+    // What other hosts have is not part of the answer.
+    this.#dueAt[partition] = Math.min(this.#dueAt[partition] as number, nextMs);
+    return list;
   }
 
-  /** Asks one partition in turn, due or not: a message may have been lost. */
-  beat(): void {
-    this.#beat = (this.#beat + 1) % this.#dueAt.length;
-    this.#dueAt[this.#beat] = Number.NEGATIVE_INFINITY;
+  /** Asks one partition in turn, due or not, however many wait: a message may have been lost. */
+  heartbeat(): void {
+    if (MACHINE.monotonic() < this.#beatAtMs) return;
+    this.#beatAtMs = MACHINE.monotonic() + 0.9 * HEARTBEAT_MS;
+    this.#beatPartition = (this.#beatPartition + 1) % this.#dueAt.length;
+    this.#dueAt[this.#beatPartition] = Number.NEGATIVE_INFINITY;
   }
 
-  /** Resolves when a poll may succeed: woken, the next time has come, or `untilMs` has. */
-  async wait(untilMs: number, signal: AbortSignal | undefined): Promise<void> {
-    if (this.#duePartitions().length > 0) return;
-    const atMs = Math.min(this.nextAt(), untilMs);
+  /** Resolves when a poll may succeed: woken, the next time has come, or `untilMs` has. While polls are held, times do not matter. */
+  async wait(untilMs: number, signal: AbortSignal | undefined, isHeld = false): Promise<void> {
+    if (!isHeld && this.#duePartitions().length > 0) return;
+    const atMs = isHeld ? untilMs : Math.min(this.nextAt(), untilMs);
     const { clock } = this.#parts;
     await new Promise<void>((resolve) => {
       let cancel: () => void = () => undefined;
@@ -132,7 +163,7 @@ export class LeaseSource {
       }
       cancel = after(Math.min(Math.max(atMs - this.now(), 0), HEARTBEAT_MS), end);
     });
-    if (clock === undefined && this.#duePartitions().length === 0) this.beat();
+    if (clock === undefined && this.#duePartitions().length === 0) this.heartbeat();
   }
 
   #duePartitions(): number[] {
@@ -143,57 +174,69 @@ export class LeaseSource {
       const partition = (this.#next + step) % count;
       if ((this.#dueAt[partition] as number) <= nowMs) due.push(partition);
     }
-    this.#next = (this.#next + 1) % count;
     return due;
   }
 
-  async #pollOne(
+  async #pollOne(partition: number, most: number, leaseMs?: number): Promise<RawLease[]> {
+    this.#dueAt[partition] = Number.POSITIVE_INFINITY;
+    try {
+      const { list, nextMs } = await this.#ask(partition, most, leaseMs);
+      // A message that came meanwhile has set an earlier time (I1).
+      this.#dueAt[partition] = Math.min(this.#dueAt[partition] as number, nextMs);
+      if (list.length === most) this.endWaits();
+      return list;
+    } catch (cause) {
+      this.#dueAt[partition] = Number.NEGATIVE_INFINITY;
+      throw cause;
+    }
+  }
+
+  /** What a partition hands out, and when it has something again. */
+  async #ask(
     partition: number,
     most: number,
     leaseMs = this.#parts.leaseMs,
     what: readonly string[] = [],
-  ): Promise<RawLease[]> {
-    const { link, maxLeases, clock, onVersion } = this.#parts;
+  ): Promise<{ list: RawLease[]; nextMs: number }> {
+    const { link, maxLeases, clock, onAnswer } = this.#parts;
     const token = randomBytes(2);
-    this.#dueAt[partition] = Number.POSITIVE_INFINITY;
+    this.#asking++;
     let answer: readonly unknown[];
     try {
       answer = await link.run("poll", partition, [
         ...[link.batch(), String(most), String(leaseMs), token, String(maxLeases), ...what],
       ]);
-    } catch (cause) {
-      this.#dueAt[partition] = Number.NEGATIVE_INFINITY;
-      throw cause;
+    } finally {
+      this.#asking--;
     }
-    if (clock === undefined) this.#offsetMs = Number(answer[4]) - MACHINE.now();
-    const leases: RawLease[] = [];
+    this.polls++;
+    if (clock === undefined) this.setNow(Number(answer[4]));
     const deadlineMs = Number(answer[5]);
-    for (const { member, unit, record } of handOuts(answer)) {
-      leases.push({ partition, member, token, deadlineMs, unit, record });
-    }
+    const list = handOuts(
+      answer,
+      (member, unit, record): RawLease => ({ partition, member, token, unit, record, deadlineMs }),
+    );
     const next = String(answer[1]);
-    const nextMs =
-      leases.length === most
-        ? Number.NEGATIVE_INFINITY
-        : next === ""
-          ? Number.POSITIVE_INFINITY
-          : Number(next);
-    // A message that came meanwhile has set an earlier time (I1).
-    this.#dueAt[partition] = Math.min(this.#dueAt[partition] as number, nextMs);
-    await onVersion(partition, Number(answer[2]));
-    return leases;
+    const later = next === "" ? Number.POSITIVE_INFINITY : Number(next);
+    await onAnswer(partition, Number(answer[2]), answer[3] as readonly unknown[]);
+    return { list, nextMs: list.length === most ? Number.NEGATIVE_INFINITY : later };
   }
 }
 
 /** What a partition has handed out, or would. */
-export function handOuts(
+export function handOuts<T = HandOut>(
   answer: readonly unknown[],
-): Array<Pick<RawLease, "member" | "unit" | "record">> {
-  const list: Array<Pick<RawLease, "member" | "unit" | "record">> = [];
+  make: (member: Buffer, unit: string, record: Buffer) => T = handOut as never,
+): T[] {
+  const list: T[] = [];
   for (let at = 6; at + 2 < answer.length; at += 3) {
-    const [member, unit, record] = answer.slice(at, at + 3) as Buffer[] as [Buffer, Buffer, Buffer];
+    const record = answer[at + 2] as Buffer;
     countHandOut(record);
-    list.push({ member, unit: unit.toString("utf8"), record });
+    list.push(make(answer[at] as Buffer, (answer[at + 1] as Buffer).toString("utf8"), record));
   }
   return list;
+}
+
+function handOut(member: Buffer, unit: string, record: Buffer): HandOut {
+  return { member, unit, record };
 }

@@ -1,6 +1,6 @@
 /**
- * LeaseTaker: leases for callers: asks the source, matches again what a vanished rule has left, waits where there is nothing, and finds
- * out when everything is done.
+ * LeaseTaker: leases for callers: asks the source, matches records of removed rules again, waits while there is nothing, and detects when
+ * everything is done.
  *
  *   idle       a partition that had live records is asked alone until it has none, so that waiting costs a call a second and not one for each
  *              partition; every half minute all are asked, since a process that died may have left links in an outbox
@@ -14,9 +14,10 @@ import type { PollOptions } from "../../../engine/types/frontier-types.ts";
 import { NO_RULE_NUMBER } from "../requests/rule-set.ts";
 import type { RequestReader } from "../requests/request-reader.ts";
 import type { LeaseSource, RawLease } from "./lease-source.ts";
-import { placesOf } from "./redis-host.ts";
+import { placesToPoll } from "./redis-host.ts";
 import { type LeaseHome, RedisLease } from "./redis-lease.ts";
 import type { Outbox } from "./outbox.ts";
+import { emitApplied } from "./shared-rules.ts";
 import { MACHINE } from "../server/waiting.ts";
 import type { ServerLink } from "../server/server-link.ts";
 import { isLive, isOver, isSame, livePartition, readStates, wasAdmitted } from "./state-report.ts";
@@ -34,13 +35,14 @@ export interface TakerParts {
   readonly onIdle: (() => boolean | void) | undefined;
   /** Pushes seeds that are due. */
   seed(): Promise<void>;
-  /** Nothing may be handed out: paused, draining. */
+  /** Nothing is asked for: draining, closing. */
   isHeld(): boolean;
+  isPaused(): boolean;
   isClosed(): boolean;
 }
 
 /** How often a process without work checks whether everything is done, and what processes that ended have left. */
-const LOOK_MS = 2_000;
+const FINISH_CHECK_MS = 2_000;
 const ROUND_MS = 30_000;
 const LIVE_MIN = 1_024;
 
@@ -48,16 +50,18 @@ export class LeaseTaker {
   readonly #parts: TakerParts;
   readonly #live = new Set<RedisLease>();
   readonly #polling = new Set<Promise<unknown>>();
-  /** So many held leases are looked through for those that are over. */
+  /** Number of held leases at which those that are over are dropped. */
   #pruneAt = LIVE_MIN;
   sources = 0;
-  #lookAt = 0;
+  #nextCheckMs = 0;
+  /** Answers of polls before the last check: without a new one, those that wait share it. */
+  #pollsAtCheck = -1;
   /** A partition that had live records when last asked; -1: none. */
   #livePartition = -1;
   #roundAt = 0;
   #sweepAt = 0;
   #idleSince: number | undefined;
-  #saidFinished = false;
+  #hasEmittedFinished = false;
   /** How often everything was found done. */
   #finishes = 0;
 
@@ -74,13 +78,15 @@ export class LeaseTaker {
   async #take(most: number, poll: () => Promise<RawLease[]>): Promise<AsyncLease[]> {
     const { isClosed, isHeld, events } = this.#parts;
     if (isClosed() || isHeld() || most === 0) return [];
+    // What could not be forwarded is by the next round, and keeps no lease from a caller.
+    await this.#sweepOutboxes().catch(() => undefined);
     await this.#parts.seed();
     const polling = poll().then((raws) => this.#own(raws));
     this.#polling.add(polling);
     const leases = await polling.finally(() => this.#polling.delete(polling));
     if (leases.length > 0) {
       this.#idleSince = undefined;
-      this.#saidFinished = false;
+      this.#hasEmittedFinished = false;
     }
     if (events.wants.leased)
       for (const lease of leases) events.transition("leased", lease as never);
@@ -92,8 +98,8 @@ export class LeaseTaker {
   async pollChosen(most: number, options: PollOptions = {}): Promise<AsyncLease[]> {
     const { host, leaseMs } = readPoll(options);
     if (host === undefined) return await this.poll(most, true, leaseMs);
-    const { source, reader } = this.#parts;
-    for (const place of placesOf(host, reader)) {
+    const { source } = this.#parts;
+    for (const place of await placesToPoll(this.#parts, host)) {
       const leases = await this.#take(most, () => source.pollHost(place, most, leaseMs));
       if (leases.length > 0) return leases;
     }
@@ -120,25 +126,24 @@ export class LeaseTaker {
     waitMs: number | undefined,
     signal: AbortSignal | undefined,
   ): Promise<AsyncLease[]> {
-    const { source, isClosed } = this.#parts;
+    const { source, isClosed, isHeld } = this.#parts;
     signal?.throwIfAborted();
     const until = waitMs === undefined ? Number.POSITIVE_INFINITY : source.now() + waitMs;
     const finishes = this.#finishes;
-    for (;;) {
-      await this.#sweepOutboxes();
+    for (let round = 0; ; round++) {
       const leases = await this.poll(max, false);
       if (signal?.aborted === true) {
         await Promise.all(leases.map((lease) => lease.release()));
         throw signal.reason;
       }
       if (leases.length > 0 || isClosed() || source.now() >= until) return leases;
-      if (this.#finishes === finishes && (await this.#isFinished())) {
+      if (this.#finishes === finishes && (await this.#isFinished(round > 0))) {
         this.#finishes++;
-        source.rouse();
+        source.endWaits();
       }
-      // Another call may have found it while this one looked; what this one saw is older.
+      // Another call may have found it meanwhile; the result of this one is older.
       if (this.#finishes !== finishes) return [];
-      await source.wait(until, signal);
+      await source.wait(until, signal, isHeld());
     }
   }
 
@@ -152,9 +157,7 @@ export class LeaseTaker {
 
   async #own(raws: readonly RawLease[]): Promise<RedisLease[]> {
     const { home } = this.#parts;
-    const leases = raws.map(({ partition, member, token, unit, record, deadlineMs }) => {
-      return new RedisLease(home, { partition, member, token, unit }, record, deadlineMs);
-    });
+    const leases = raws.map((raw) => new RedisLease(home, raw));
     this.#prune();
     const kept: RedisLease[] = [];
     const gone: RedisLease[] = [];
@@ -187,27 +190,25 @@ export class LeaseTaker {
         await lease.rematch(row === undefined ? [NO_RULE_NUMBER] : [row.rule, row.record]);
       }),
     );
-    const { events } = this.#parts;
-    events.emit("rulesApplied", {
-      version: home.rules().label,
-      unmatched: unmatched.slice(0, 1_000),
-      unmatchedCount: unmatched.length,
-      moved: leases.length,
-    });
+    const version = home.rules().label;
+    emitApplied(this.#parts.events, { version, moved: leases.length, unmatched });
     source.wake();
   }
 
-  async #isFinished(): Promise<boolean> {
-    const { source, keepOpen, home, idleTimeoutMs, isClosed, isHeld, link, events } = this.#parts;
-    const isBusy = this.sources > 0 || keepOpen || isHeld();
-    if (isBusy || source.nextAt() <= source.now()) return false;
-    if (MACHINE.monotonic() < this.#lookAt && source.nextAt() !== Number.POSITIVE_INFINITY)
-      return false;
+  /** `isAgain`: of a call that has waited; a new one may follow the end of the last lease. */
+  async #isFinished(isAgain: boolean): Promise<boolean> {
+    const { source, keepOpen, home, idleTimeoutMs, isClosed, link, events } = this.#parts;
+    const isHeld = this.#parts.isHeld() || this.#parts.isPaused();
+    if (this.sources > 0 || keepOpen || isHeld || source.nextAt() <= source.now()) return false;
+    // What a partition has that is being asked is not known: whether all is over can wait for its answer, but not for every answer.
+    const isTimed = source.isAsking || source.nextAt() !== Number.POSITIVE_INFINITY;
+    const mayWait = isTimed || (isAgain && source.polls === this.#pollsAtCheck);
+    if (mayWait && MACHINE.monotonic() < this.#nextCheckMs) return false;
     if (home.rules().list.specs.some(({ everyMs }) => everyMs !== undefined)) return false;
     if (await this.#isStillLive()) return false;
     const first = await readStates(link, false);
     if (!isOver(first)) {
-      this.#lookAt = MACHINE.monotonic() + LOOK_MS;
+      this.#nextCheckMs = MACHINE.monotonic() + FINISH_CHECK_MS;
       this.#roundAt = MACHINE.monotonic() + ROUND_MS;
       this.#livePartition = livePartition(first);
       this.#idleSince = undefined;
@@ -220,8 +221,8 @@ export class LeaseTaker {
     this.#idleSince ??= source.now();
     if (idleTimeoutMs !== undefined && source.now() < this.#idleSince + idleTimeoutMs) return false;
     if (this.#parts.onIdle?.() === true) return false;
-    if (!this.#saidFinished) {
-      this.#saidFinished = true;
+    if (!this.#hasEmittedFinished) {
+      this.#hasEmittedFinished = true;
       events.emit("finished", { atMs: source.now() });
       events.flush();
     }
@@ -230,10 +231,11 @@ export class LeaseTaker {
 
   /** Whether the partition that had live records when last asked has some: then nothing is finished. */
   async #isStillLive(): Promise<boolean> {
-    const { link } = this.#parts;
+    const { link, source } = this.#parts;
+    this.#pollsAtCheck = source.polls;
     if (this.#livePartition < 0 || MACHINE.monotonic() > this.#roundAt) return false;
     const isSo = await isLive(link, this.#livePartition);
-    if (isSo) this.#lookAt = MACHINE.monotonic() + LOOK_MS;
+    if (isSo) this.#nextCheckMs = MACHINE.monotonic() + FINISH_CHECK_MS;
     else this.#livePartition = -1;
     return isSo;
   }

@@ -4,13 +4,14 @@
  *   settle ─▶ outbox ── deliver ──▶ the other partition, which keeps the parcel's number
  *                 └── drop, once it is taken in
  *
- *   I1  Any process may forward any parcel, several at once: its stream and number make the second one nothing.
- *   I2  Numbers are given here and never twice. A stream ends where it is unknown what became of one of its parcels: nothing below the least
- *       number that is under way may be in an outbox untaken.
+ *   I1  Any process may forward any parcel, several at once: its stream and number make a second delivery change nothing.
+ *   I2  Numbers are assigned here and never reused. A stream ends where it is unknown what became of one of its parcels: nothing below the
+ *       least number that is under way may be in an outbox untaken.
  */
 import type { ServerLink } from "../server/server-link.ts";
 import { listOf } from "../requests/row-list.ts";
 import { randomBytes } from "../server/waiting.ts";
+import type { SharedRules } from "./shared-rules.ts";
 
 /** Parcels that one call reads. */
 const PAGE = 16;
@@ -28,6 +29,7 @@ interface Delivery {
 export class Outbox {
   readonly #link: ServerLink;
   readonly #channel: string;
+  readonly #rules: SharedRules;
   /** Fields that were delivered, by partition, not dropped yet. */
   #stream = randomBytes(2);
   #numbers = 0;
@@ -36,9 +38,10 @@ export class Outbox {
   readonly #delivered = new Map<number, Buffer[]>();
   readonly #dropping = new Map<number, Promise<void>>();
 
-  constructor(link: ServerLink, channel: string) {
+  constructor(link: ServerLink, channel: string, rules: SharedRules) {
     this.#link = link;
     this.#channel = channel;
+    this.#rules = rules;
   }
 
   /** The id of a parcel that is about to be made: stream and number. */
@@ -69,7 +72,7 @@ export class Outbox {
   async forward(source: number, target: number, id: Buffer, rows: Buffer): Promise<string> {
     const [least] = this.#underWay;
     const floor = this.#isOwn(id) && least !== undefined ? String(least) : "";
-    const answer = await this.#link.run("deliver", target, [this.#channel, floor, id, rows]);
+    const answer = await this.#deliver(target, floor, [id, rows]);
     this.settle(id);
     this.#drop(source, fieldOf(target, id));
     return String(answer[1] ?? "");
@@ -80,7 +83,7 @@ export class Outbox {
     await this.#dropping.get(source);
   }
 
-  /** Forwards what processes that are gone have left; how many parcels there were. */
+  /** Forwards what dead processes have left; returns how many parcels there were. */
   async sweep(source: number): Promise<number> {
     let count = 0;
     const argsAt = (cursor: string) => [cursor, String(PAGE)];
@@ -106,13 +109,24 @@ export class Outbox {
       call.bytes += rows.length;
       call.parcels.push(field.subarray(2), rows);
     }
-    await Promise.all(
-      calls.map(({ target, parcels }) =>
-        this.#link.run("deliver", target, [this.#channel, "", ...parcels]),
-      ),
-    );
+    await Promise.all(calls.map(({ target, parcels }) => this.#deliver(target, "", parcels)));
     if (fields.length > 0) await this.#link.run("outbox", source, ["", "", ...fields]);
     return fields.length;
+  }
+
+  /** A partition that does not have the rules of the rows yet gets them first. */
+  async #deliver(
+    target: number,
+    floor: string,
+    parcels: readonly Buffer[],
+  ): Promise<readonly unknown[]> {
+    for (;;) {
+      const fixed = [this.#channel, floor, String(this.#rules.current.version)];
+      const answer = await this.#link.run("deliver", target, [...fixed, ...parcels]);
+      if (String(answer[0]) !== "V") return answer;
+      await this.#rules.refresh(0);
+      await this.#rules.follow(target, Number(answer[1]));
+    }
   }
 
   /** Drops of one turn go together; one that fails is made with the next: a parcel that stays is delivered again, which changes nothing. */

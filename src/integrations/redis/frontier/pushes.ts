@@ -1,10 +1,13 @@
 /**
  * Pushes: requests to their partitions and their codes back, many at a time.
  *
- *   rows ─▶ (a recent duplicate: answered here) ─▶ rows of a partition, a bounded number a call ─▶ codes
- *             version refused ─▶ rules read anew, these rows once more
+ *   some requests ─▶ rows ─▶ (a recent duplicate: answered here) ─▶ the line of a partition ─▶ codes        push-lines.ts
+ *     ▲                                                            │ version refused ─▶ rules read anew, these rows once more
+ *     └── the next ones, while the server has those before ────────┘
  */
+import { isMemoryFull } from "../../../base/errors.ts";
 import type { PlainRequest } from "../../../base/request-types.ts";
+import type { EventHub } from "../../../engine/event-hub.ts";
 import {
   VERDICT_DEFERRED,
   VERDICT_DUPLICATE,
@@ -12,8 +15,9 @@ import {
   verdictOf,
 } from "../../../frontier/admission/verdicts.ts";
 import { packed } from "../server/packing.ts";
-import { MemoryFull, type ServerLink } from "../server/server-link.ts";
-import { listOf, RowList } from "../requests/row-list.ts";
+import type { ServerLink } from "../server/server-link.ts";
+import { type PushBatch, PushLines } from "../requests/push-lines.ts";
+import { ROWS_MAX, RowList } from "../requests/row-list.ts";
 import type { Recent } from "../requests/recent-duplicates.ts";
 import type { Origin, RequestReader, Row } from "../requests/request-reader.ts";
 import type { SharedRules } from "./shared-rules.ts";
@@ -27,18 +31,22 @@ export interface PushParts {
   readonly rules: SharedRules;
   readonly recent: Recent;
   readonly channel: string;
-  /** 0: no limit. */
-  readonly capacity: number;
+  readonly capacity: number | undefined;
   /** A partition has something new to hand out, or a host of it may go again. */
   changed(partition: number): void;
   /** A request was admitted. */
   admitted(row: Row): void;
 }
 
-interface Sent {
-  readonly row: Row;
-  readonly place: number;
+/** One list of requests, and the code of each so far. */
+interface Work {
+  readonly origin: Origin;
+  readonly codes: Uint8Array;
+  readonly isOutside: boolean;
 }
+
+/** Requests that are read before the next calls go out: about a call for each of 16 partitions. */
+const READ_MAX = 16 * ROWS_MAX;
 
 export class Pushes {
   readonly #parts: PushParts;
@@ -67,14 +75,14 @@ export class Pushes {
   }
 
   /** The code of a row by its letter in the server's answer. */
-  learn(row: Row, letter: string): number {
+  codeOf(row: Row, letter: string): number {
     if (letter === STAYS_DEEPER) return VERDICT_DUPLICATE;
     const code = Number.parseInt(letter, 16);
-    this.#learn(row, code);
+    this.#remember(row, code);
     return code;
   }
 
-  #learn(row: Row, code: number): void {
+  #remember(row: Row, code: number): void {
     if (code <= VERDICT_DEFERRED) this.#parts.admitted(row);
     if (code > VERDICT_DUPLICATE || row.epoch !== "" || row.dedup === "skip") return;
     if (row.dedup === "put" || row.dedup === "visited") return;
@@ -93,63 +101,55 @@ export class Pushes {
   /** Reports what was counted here. */
   async flush(): Promise<void> {
     if (this.#droppedCount === 0 && this.#refusals.size === 0) return;
-    await this.#send(0, undefined, [], { codes: new Uint8Array(0), isOutside: true });
+    const { version } = this.#parts.reader.set;
+    const nothing = { partition: 0, rows: new RowList(), places: [], version };
+    await this.#send(nothing, { codes: new Uint8Array(0), isOutside: true });
   }
 
   async #pushSome(
     list: readonly PlainRequest[],
-    work: { origin: Origin; codes: Uint8Array; isOutside: boolean },
+    work: Work,
     places: readonly number[],
   ): Promise<void> {
+    const lines = new PushLines((batch) => this.#send(batch, work));
+    for (let from = 0; from < places.length; from += READ_MAX) {
+      if (from > 0) await lines.room();
+      if (lines.hasFailed) break;
+      this.#read(list, work, { lines, places: places.slice(from, from + READ_MAX) });
+    }
+    const again = await lines.end();
+    if (again.length > 0) await this.#pushSome(list, work, again);
+  }
+
+  /** Reads requests; those that must be sent join the lines of their partitions. */
+  #read(
+    list: readonly PlainRequest[],
+    { origin, codes }: Work,
+    { lines, places }: { lines: PushLines; places: readonly number[] },
+  ): void {
     const { reader } = this.#parts;
-    const some =
-      places.length === list.length ? list : places.map((at) => list[at] as PlainRequest);
-    const rows = reader.read(some, work.origin);
-    const byPartition = new Map<number, Sent[]>();
-    rows.forEach((row, index) => {
+    const { version } = reader.set;
+    const some = places.map((at) => list[at] as PlainRequest);
+    reader.read(some, origin).forEach((row, index) => {
       const place = places[index] as number;
       if (typeof row === "number") {
-        work.codes[place] = row;
+        codes[place] = row;
         this.countRefused(row);
       } else if (this.isKnown(row)) {
-        work.codes[place] = VERDICT_DUPLICATE;
+        codes[place] = VERDICT_DUPLICATE;
         this.#droppedCount++;
       } else {
-        listOf(byPartition, row.partition).push({ row, place });
+        lines.add(row, place, version);
       }
     });
-    const again: number[] = [];
-    await Promise.all(
-      [...byPartition].map(async ([partition, sent]) => {
-        // In order, so that what a partition gets first stands first.
-        for (let at = 0; at < sent.length; ) {
-          const rows = new RowList();
-          const from = at;
-          while (at < sent.length && !rows.isFull) rows.add((sent[at++] as Sent).row);
-          const slice = sent.slice(from, at);
-          if (!(await this.#send(partition, rows, slice, work))) {
-            again.push(...sent.slice(from).map(({ place }) => place));
-            return;
-          }
-        }
-      }),
-    );
-    if (again.length > 0)
-      await this.#pushSome(
-        list,
-        work,
-        again.sort((a, b) => a - b),
-      );
   }
 
   /** False: the rules have changed. */
   async #send(
-    partition: number,
-    rows: RowList | undefined,
-    sent: readonly Sent[],
-    { codes, isOutside }: { codes: Uint8Array; isOutside: boolean },
+    { partition, rows, places, version }: PushBatch,
+    { codes, isOutside }: Pick<Work, "codes" | "isOutside">,
   ): Promise<boolean> {
-    const { link, rules, reader, channel, capacity } = this.#parts;
+    const { link, rules, channel, capacity } = this.#parts;
     const refusals = this.#refusals;
     const dropped = this.#droppedCount;
     this.#refusals = new Map();
@@ -157,14 +157,14 @@ export class Pushes {
     let answer: readonly unknown[];
     try {
       answer = await link.run("push", partition, [
-        ...[link.batch(), String(reader.set.version), isOutside ? String(capacity) : "0"],
-        ...[rows === undefined ? "" : rows.packed(), String(dropped)],
+        ...[link.batch(), String(version), isOutside ? String(capacity ?? "") : ""],
+        ...[rows.length === 0 ? "" : rows.packed(), String(dropped)],
         ...[refusals.size === 0 ? "" : packed(Object.fromEntries(refusals)), channel],
       ]);
     } catch (cause) {
       this.#takeBack(dropped, refusals);
-      if (!(cause instanceof MemoryFull)) throw cause;
-      for (const { place } of sent) codes[place] = VERDICT_FULL_MEMORY;
+      if (!isMemoryFull(cause)) throw cause;
+      for (const place of places) codes[place] = VERDICT_FULL_MEMORY;
       return true;
     }
     if (String(answer[0]) === "V") {
@@ -172,11 +172,11 @@ export class Pushes {
       await rules.follow(partition, Number(answer[1]));
       return false;
     }
-    this.#watchGeneration(partition, Number(answer[2]));
+    this.watchGeneration(partition, Number(answer[2]));
     const text = String(answer[1]);
     if (/[01]/.test(text)) this.#parts.changed(partition);
-    sent.forEach(({ row, place }, at) => {
-      codes[place] = this.learn(row, text[at] as string);
+    places.forEach((place, at) => {
+      codes[place] = this.codeOf(rows.at(at), text[at] as string);
     });
     return true;
   }
@@ -189,9 +189,24 @@ export class Pushes {
   }
 
   /** What was forgotten by any process is new again. */
-  #watchGeneration(partition: number, generation: number): void {
+  watchGeneration(partition: number, generation: number): void {
     const before = this.#generations.get(partition);
     this.#generations.set(partition, generation);
     if (before !== undefined && before !== generation) this.#parts.recent.clear();
   }
+}
+
+/** Events of what was not admitted. */
+export function emitRefusals(
+  events: EventHub,
+  list: readonly PlainRequest[],
+  codes: Uint8Array,
+): void {
+  if (!events.wants.rejected && !events.wants.duplicate) return;
+  list.forEach((one, at) => {
+    const { status, reason, admitted } = verdictOf(codes[at] as number);
+    const url = typeof one === "string" ? one : one.url;
+    if (status === "duplicate") events.duplicate({ url });
+    else if (!admitted) events.rejected(url, reason ?? status);
+  });
 }

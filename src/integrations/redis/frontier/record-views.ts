@@ -2,7 +2,7 @@
 import type { FailureView, RecordView, RequestView } from "../../../engine/types/frontier-types.ts";
 import type { RecordState } from "../../../engine/types/frontier-types.ts";
 import { hostOfUrl } from "../../../url/parsing/host-of-url.ts";
-import { type RecordFields, readRecord } from "../requests/record-bytes.ts";
+import { readHead, type RecordFields, readRecord } from "../requests/record-bytes.ts";
 import type { RuleSet } from "../requests/rule-set.ts";
 import { unpacked } from "../server/packing.ts";
 
@@ -49,13 +49,14 @@ export function readScanned(bytes: Buffer): Found {
   const failureLength = bytes.readUInt16BE(at + 8);
   at += 10 + failureLength;
   const record = bytes.subarray(at);
-  const letter = leaseLength > 0 ? "l" : (LETTERS[record[0] as number] ?? "p");
+  const { state, attempt } = readHead(record);
+  const letter = leaseLength > 0 ? "l" : (LETTERS[state] ?? "p");
   return {
     ...{ letter, member: bytes.subarray(0, 6), bytes: record },
     lease: bytes.subarray(8, 8 + leaseLength),
     dueMs: due === 0 ? undefined : due,
     failure: bytes.subarray(at - failureLength, at),
-    ...{ attempts: record[1] as number, depth: record.readUInt16BE(6) },
+    ...{ attempts: attempt, depth: record.readUInt16BE(6) },
   };
 }
 

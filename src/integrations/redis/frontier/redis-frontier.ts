@@ -11,12 +11,12 @@ import type { PlainRequest } from "../../../base/request-types.ts";
 import { countOf, readClose, readList, readTake } from "../../../base/argument-checks.ts";
 import { FrontierError, frontierClosed, misuse } from "../../../base/errors.ts";
 import { readListening } from "../../../base/listen-options.ts";
-import { isMadeBy, isObject } from "../../../base/type-guards.ts";
+import { isMadeBy } from "../../../base/type-guards.ts";
 import { checkEvent, EventHub } from "../../../engine/event-hub.ts";
 import { pushResult } from "../../../engine/intake/push-result.ts";
 import { readRequests, readRequestWith } from "../../../engine/intake/request-fields.ts";
 import { iterate } from "../../../engine/leases/iterate-leases.ts";
-import { VERDICT_CLOSED, verdictOf } from "../../../frontier/admission/verdicts.ts";
+import { verdictOf } from "../../../frontier/admission/verdicts.ts";
 import type { AsyncHost, AsyncLease } from "../../../engine/types/async-frontier.ts";
 import type {
   EpochView,
@@ -35,32 +35,31 @@ import type {
   Rule,
   Verdict,
 } from "../../../engine/types/frontier-types.ts";
-import { packr, packState } from "../../../persistence/msgpack.ts";
+import { packr } from "../../../persistence/msgpack.ts";
 import { readRecord } from "../requests/record-bytes.ts";
 import type { Row } from "../requests/request-reader.ts";
 import { explain } from "./explain.ts";
 import { pushFromSource } from "../requests/push-from-source.ts";
-import { pause } from "../server/waiting.ts";
+import { packedState } from "../server/packing.ts";
+import { readState, STATE } from "../server/partition-keys.ts";
 import type { RuleChange } from "../requests/rule-set.ts";
 import type { RedisFrontier, RedisParts } from "./redis-types.ts";
 import { Edits } from "./edits.ts";
 import { hostOf } from "./redis-host.ts";
 import { LeaseTaker } from "./lease-taker.ts";
+import { emitApplied } from "./shared-rules.ts";
 import { SharedSeeds } from "./shared-seeds.ts";
 import { LeaseEnds } from "./lease-ends.ts";
 import { handOuts, LeaseSource } from "./lease-source.ts";
 import { Outbox } from "./outbox.ts";
-import { PushQueue } from "../requests/push-queue.ts";
-import { type PushParts, Pushes } from "./pushes.ts";
+import { allClosed, PushQueue } from "../requests/push-queue.ts";
+import { emitRefusals, type PushParts, Pushes } from "./pushes.ts";
 import { requestViewOf } from "./record-views.ts";
-import { homeOf, RedisLease } from "./redis-lease.ts";
-import { readStates, reportOf } from "./state-report.ts";
+import { finishAll, homeOf, RedisLease } from "./redis-lease.ts";
+import { readStates, reportOf, untilNoneIsOut } from "./state-report.ts";
 
 const FAR = Number.MAX_SAFE_INTEGER;
 const PEEK_MAX = 1_000;
-const DRAIN_MS = 100;
-/** URLs that an event names. */
-const UNMATCHED_MAX = 1_000;
 
 export class OpenRedisFrontier implements RedisFrontier {
   readonly name: string;
@@ -73,11 +72,11 @@ export class OpenRedisFrontier implements RedisFrontier {
   readonly #seeds: SharedSeeds;
   readonly #ends: LeaseEnds;
   readonly #events = new EventHub();
-  readonly #startedAt: number;
+  #startedAt = 0;
+  /** Hand-outs of all processes are held by a drain of this one. */
+  #isDraining = false;
   #status: FrontierStatus = "running";
   #closing: Promise<void> | undefined;
-  /** Leases go back and none is taken any more. */
-  #isEnding = false;
 
   constructor(given: RedisParts) {
     const parts = {
@@ -89,11 +88,15 @@ export class OpenRedisFrontier implements RedisFrontier {
     this.name = parts.name;
     this.#parts = parts;
     this.#pushes = new Pushes(parts);
-    const outbox = new Outbox(link, channel);
+    const outbox = new Outbox(link, channel, rules);
     this.#ends = new LeaseEnds(parts, this.#pushes, outbox);
     this.#source = new LeaseSource({
       ...{ link, leaseMs: parts.leaseMs, maxLeases: parts.maxLeases, clock: parts.clock },
-      onVersion: (partition, version) => rules.follow(partition, version),
+      onAnswer: async (partition, version, [generation, paused]) => {
+        this.#pushes.watchGeneration(partition, Number(generation));
+        if (partition === 0) this.#showPause(Number(paused) === 1);
+        await rules.follow(partition, version);
+      },
     });
     this.#edits = new Edits(parts, this.#pushes, () => this.#source.now());
     const now = (): number => this.#source.now();
@@ -107,22 +110,26 @@ export class OpenRedisFrontier implements RedisFrontier {
         ...{ now, isClosed: () => this.#isClosed },
       }),
       ...{ keepOpen, idleTimeoutMs, onIdle },
-      isHeld: () => this.#isEnding || this.#status === "paused" || this.#status === "draining",
+      isHeld: () => this.#queue.isClosed || this.#status === "draining",
+      isPaused: () => this.#status === "paused",
       isClosed: () => this.#isClosed,
     });
-    this.#startedAt = this.#source.now();
   }
 
-  /** Pushes seeds that are due; once before a caller has it. */
+  /** Takes the server's clock and its pause over, and pushes seeds that are due; called once before the opening resolves. */
   async seed(): Promise<void> {
+    const [, now, counters] = await this.#parts.link.run("report", 0, ["0"]);
+    this.#source.setNow(Number(now));
+    this.#startedAt = this.#source.now();
+    this.#showPause((readState(counters as Buffer)[STATE.paused] as number) > this.#source.now());
     await this.#seeds.run();
   }
 
-  /** A message on the frontier's channel: the key of a partition that has something, or what has changed. */
-  hear(message: string): void {
+  /** A message on the frontier's channel: the key of a partition that has something, or what has changed; "": some were missed. */
+  receive(message: string): void {
     const [what, rest = ""] = message.split(" ", 2);
+    if (what === "forget" || what === "") this.#parts.recent.clear();
     if (what === "rules") void this.#parts.rules.refresh(0).catch(() => undefined);
-    else if (what === "forget") this.#parts.recent.clear();
     else if (what === "pause") this.#setStatus(rest === "1" ? "paused" : "running");
     else {
       const partition = /\.(\d+)\}/.exec(message)?.[1];
@@ -152,14 +159,14 @@ export class OpenRedisFrontier implements RedisFrontier {
     this.#need();
     this.#taker.sources++;
     try {
-      return await pushFromSource(source, options, this.#queue, () => this.#isClosed);
+      return await pushFromSource(source, options, this.#queue, () => this.#queue.isClosed);
     } finally {
       this.#taker.sources--;
     }
   }
 
   async put(request: RequestLike, options?: PutOptions): Promise<PutResult> {
-    if (this.#isClosed) return { status: "closed" };
+    if (this.#queue.isClosed) return { status: "closed" };
     return await this.#edits.put(request, options);
   }
 
@@ -176,12 +183,12 @@ export class OpenRedisFrontier implements RedisFrontier {
     return await this.#taker.take(max, waitMs, signal);
   }
 
-  async peek(max = PEEK_MAX): Promise<RequestView[]> {
+  async peek(max = 1): Promise<RequestView[]> {
     this.#need();
     const most = Math.min(countOf(max, "max"), PEEK_MAX);
-    if (most === 0 || this.#status !== "running") return [];
-    const lists = await this.#look(most);
-    const shown = lists.flatMap(handOuts).slice(0, most);
+    if (most === 0 || this.#status === "draining") return [];
+    const lists = await this.#peekPartitions(most);
+    const shown = lists.flatMap((list) => handOuts(list)).slice(0, most);
     return shown.map(({ record }) => this.#view(record));
   }
 
@@ -195,8 +202,7 @@ export class OpenRedisFrontier implements RedisFrontier {
       if (isMadeBy(lease, RedisLease)) return;
       throw misuse("ARGUMENT_INVALID", `leases[${index}]`, lease, "a lease");
     });
-    const ended = await Promise.all((list as RedisLease[]).map((lease) => lease.finish()));
-    return ended.filter(({ letter }) => letter === "d").length;
+    return await finishAll(list as RedisLease[]);
   }
 
   async record(request: RequestLike): Promise<RecordView | undefined> {
@@ -223,7 +229,7 @@ export class OpenRedisFrontier implements RedisFrontier {
 
   async nextDueAt(): Promise<number | undefined> {
     this.#need();
-    const times = (await this.#look(1)).flatMap((list) => {
+    const times = (await this.#peekPartitions(1)).flatMap((list) => {
       if (handOuts(list).length > 0) return [this.#source.now()];
       const at = String(list[1]);
       return at === "" ? [] : [Number(at)];
@@ -285,11 +291,11 @@ export class OpenRedisFrontier implements RedisFrontier {
   async forget(filter?: object): Promise<number> {
     this.#need();
     const count = await this.#edits.forget(filter);
-    await this.#tell("forget");
+    await this.#publish("forget");
     return count;
   }
 
-  /** Forgets everything: the partitions are made anew, so that leases that are out become late. */
+  /** Forgets everything: leases that are out become late. */
   async clear(): Promise<void> {
     this.#need();
     await this.#ends.settled();
@@ -297,7 +303,7 @@ export class OpenRedisFrontier implements RedisFrontier {
     this.#parts.recent.clear();
     this.#seeds.clear();
     this.#source.wake();
-    await this.#tell("forget");
+    await this.#publish("forget");
   }
 
   async state(): Promise<Record<string, unknown>> {
@@ -308,33 +314,35 @@ export class OpenRedisFrontier implements RedisFrontier {
 
   async setState(state: Record<string, unknown>): Promise<void> {
     this.#need();
-    if (!isObject(state)) throw misuse("ARGUMENT_INVALID", "state", state, "an object");
-    await this.#parts.link.run("switch", 0, ["set", "user", packState(state)]);
+    await this.#parts.link.run("switch", 0, ["set", "user", packedState(state)]);
   }
 
   async pause(): Promise<void> {
     this.#need();
+    this.#isDraining = false;
     await this.#setPaused(FAR);
     this.#setStatus("paused");
-    await this.#tell("pause 1");
+    await this.#publish("pause 1");
   }
 
   async resume(): Promise<void> {
     this.#need();
+    this.#isDraining = false;
     await this.#setPaused(0);
     this.#setStatus("running");
     this.#source.wake();
-    await this.#tell("pause 0");
+    await this.#publish("pause 0");
   }
 
   async drain(): Promise<void> {
     this.#need();
+    this.#isDraining ||= this.#status === "running";
     this.#setStatus("draining");
-    await this.#setPaused(FAR);
-    while (this.#status === "draining") {
-      const { sum } = await readStates(this.#parts.link, false);
-      if (sum[16] === 0) return;
-      await pause(DRAIN_MS);
+    try {
+      await this.#setPaused(FAR);
+      await untilNoneIsOut(this.#parts.link, () => this.#status === "draining");
+    } catch (cause) {
+      if (!this.#queue.isClosed) throw cause;
     }
   }
 
@@ -354,17 +362,14 @@ export class OpenRedisFrontier implements RedisFrontier {
     const { rules, reader } = this.#parts;
     const before = reader.set;
     const { specs, label } = await rules.replace(make, before.defaults, version);
-    await this.#tell("rules");
+    await this.#publish("rules");
     const isGone = before.specs.some((spec, at) => spec !== undefined && specs[at] === undefined);
     const { moved, unmatched } = isGone
       ? await this.#edits.matchAgain()
       : { moved: 0, unmatched: [] };
     await this.#seeds.run();
     this.#source.wake();
-    this.#events.emit("rulesApplied", {
-      ...{ version: label, moved, unmatchedCount: unmatched.length },
-      unmatched: unmatched.slice(0, UNMATCHED_MAX),
-    });
+    emitApplied(this.#events, { version: label, moved, unmatched });
     this.#events.flush();
   }
 
@@ -398,6 +403,7 @@ export class OpenRedisFrontier implements RedisFrontier {
 
   async drop(): Promise<void> {
     this.#need();
+    this.#queue.close();
     this.#setStatus("stopping");
     try {
       await this.#ends.settled();
@@ -421,11 +427,13 @@ export class OpenRedisFrontier implements RedisFrontier {
   }
 
   async #close(discard: boolean): Promise<void> {
-    this.#isEnding = true;
+    this.#queue.close();
     try {
       if (!discard) {
         await this.flush();
         await this.#taker.releaseAll();
+        // A drain ends with the process that asked for it, or the others would wait for good.
+        if (this.#status === "draining" && this.#isDraining) await this.resume();
       }
     } finally {
       this.#setStatus("stopping");
@@ -437,6 +445,12 @@ export class OpenRedisFrontier implements RedisFrontier {
     this.#source.wake();
     const { link, end } = this.#parts;
     await link.close(end).finally(() => this.#setStatus("stopped"));
+  }
+
+  /** What the server shows of a pause whose message was lost, or was before this process. */
+  #showPause(isPaused: boolean): void {
+    if (this.#status === (isPaused ? "running" : "paused"))
+      this.#setStatus(isPaused ? "paused" : "running");
   }
 
   #setStatus(to: FrontierStatus): void {
@@ -455,24 +469,15 @@ export class OpenRedisFrontier implements RedisFrontier {
     }
   }
 
-  async #tell(message: string): Promise<void> {
-    const { link, channel } = this.#parts;
-    const [key = ""] = link.keys[0] as readonly string[];
-    await link.retry(() => link.commands.call(key, "PUBLISH", [channel, message]));
+  #publish(message: string): Promise<void> {
+    return this.#parts.link.publish(this.#parts.channel, message);
   }
 
   async #push(list: readonly PlainRequest[]): Promise<Uint8Array> {
-    if (this.#isClosed) return new Uint8Array(list.length).fill(VERDICT_CLOSED);
+    if (this.#isClosed) return allClosed(list.length);
     const origin = { nowMs: this.#source.now(), depth: undefined, parent: undefined };
     const codes = await this.#pushes.push(list, origin);
-    if (this.#events.wants.rejected || this.#events.wants.duplicate) {
-      list.forEach((one, at) => {
-        const { status, reason, admitted } = verdictOf(codes[at] as number);
-        const url = typeof one === "string" ? one : one.url;
-        if (status === "duplicate") this.#events.duplicate({ url });
-        else if (!admitted) this.#events.rejected(url, reason ?? status);
-      });
-    }
+    emitRefusals(this.#events, list, codes);
     this.#events.flush();
     return codes;
   }
@@ -487,7 +492,7 @@ export class OpenRedisFrontier implements RedisFrontier {
   }
 
   /** What each partition would hand out now, unchanged. */
-  #look(most: number): Promise<Array<readonly unknown[]>> {
+  #peekPartitions(most: number): Promise<Array<readonly unknown[]>> {
     const { link, leaseMs, maxLeases } = this.#parts;
     const rest = [String(most), String(leaseMs), Buffer.alloc(8), String(maxLeases), "peek"];
     return Promise.all(link.keys.map((_, at) => link.run("poll", at, ["", ...rest])));

@@ -28,7 +28,7 @@ export interface HostPlace {
 }
 
 /** A key may be the name of a host, or one that requests have named, which has a partition of its own. */
-export function placesOf(
+function placesOf(
   key: string,
   reader: Pick<RequestReader, "partitionOf">,
 ): readonly [HostPlace, HostPlace] {
@@ -39,20 +39,35 @@ export function placesOf(
   ];
 }
 
+/** Where leases of a host may be. A named key differs from the host in lower case, which may be there as well. */
+export async function placesToPoll(
+  { link, reader }: Pick<PushParts, "link" | "reader">,
+  key: string,
+): Promise<readonly HostPlace[]> {
+  const places = placesOf(key, reader);
+  const [host, named] = places;
+  if (host.name === key) return places;
+  return [(await look(link, named)) === undefined ? host : named];
+}
+
+async function look(
+  link: PushParts["link"],
+  { name, partition }: HostPlace,
+): Promise<HostFacts | undefined> {
+  const answer = await link.run("host", partition, [name, "view"]);
+  return answer.length < 3 ? undefined : readFacts(answer);
+}
+
 export function hostOf(parts: PushParts, key: string): AsyncHost {
   checkHostKey(key);
   const { link, reader, channel } = parts;
-  const places = placesOf(key, reader);
-  const look = async ({ name, partition }: HostPlace): Promise<HostFacts | undefined> => {
-    const answer = await link.run("host", partition, [name, "view"]);
-    return answer.length < 3 ? undefined : readFacts(answer);
-  };
+  const [host, named] = placesOf(key, reader);
   const find = async (): Promise<{ place: HostPlace; facts: HostFacts }> => {
-    for (const place of places) {
-      const facts = await look(place);
+    for (const place of host.name === key ? [host, named] : [named, host]) {
+      const facts = await look(link, place);
       if (facts !== undefined) return { place, facts };
     }
-    return { place: places[0], facts: NOTHING };
+    return { place: host, facts: NOTHING };
   };
   const change = async (fields: Record<string, Packable>): Promise<void> => {
     const { place } = await find();

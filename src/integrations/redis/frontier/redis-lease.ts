@@ -39,7 +39,8 @@ import type { Packable } from "../server/packing.ts";
 import type { Row } from "../requests/request-reader.ts";
 import type { PushParts, Pushes } from "./pushes.ts";
 import { requestViewOf } from "./record-views.ts";
-import { END, type Ended, type LeaseEnds, spread } from "./lease-ends.ts";
+import { END, type End, type Ended, type LeaseEnds, NO_CODES, spread } from "./lease-ends.ts";
+import type { RawLease } from "./lease-source.ts";
 import { NO_RULE_NUMBER, type RuleSet } from "../requests/rule-set.ts";
 
 /** What leases need of their frontier. */
@@ -63,57 +64,74 @@ export interface LeaseHome {
 /** Links of a page; undefined: one that is no request. */
 type Links = ReadonlyArray<PlainRequest | undefined>;
 
-/** Where a lease is kept. */
-export interface LeasePlace {
-  readonly partition: number;
-  readonly member: Buffer;
-  readonly token: Buffer;
-  readonly unit: string;
-}
-
 export class RedisLease {
-  readonly url: string;
-  readonly method: string;
-  readonly body: Uint8Array | undefined;
-  readonly headers: Record<string, string> | undefined;
-  readonly priority: number;
-  readonly depth: number;
-  readonly attempt: number;
-  readonly deliveries: number;
-  readonly host: string;
-  readonly hostKey: string | undefined;
   readonly rule: string;
-  readonly parent: string | undefined;
-  readonly handler: string | undefined;
-  readonly redirects: number;
   deadlineMs: number;
   readonly #home: LeaseHome;
-  readonly #place: LeasePlace;
+  readonly #raw: RawLease;
   readonly #record: RecordFields;
   #fingerprint: string | undefined;
   #hasEnded = false;
 
-  constructor(home: LeaseHome, place: LeasePlace, bytes: Buffer, deadlineMs: number) {
-    const record = readRecord(bytes);
-    const { extras, url } = record;
-    this.#home = home;
-    this.#place = place;
-    this.#record = record;
-    this.url = url;
-    this.method = extras.m ?? "GET";
-    this.body = extras.b;
-    this.headers = extras.h;
-    this.priority = record.priority;
-    this.depth = record.depth;
-    this.attempt = record.attempt;
-    this.deliveries = record.deliveries;
-    this.host = hostOfUrl(url);
-    this.hostKey = extras.u;
+  constructor(home: LeaseHome, raw: RawLease) {
+    const record = readRecord(raw.record);
     this.rule = home.rules().ids[record.rule] ?? "";
-    this.parent = record.parent?.toString("hex");
-    this.handler = extras.n;
-    this.redirects = extras.r ?? 0;
-    this.deadlineMs = deadlineMs;
+    this.deadlineMs = raw.deadlineMs;
+    this.#home = home;
+    this.#raw = raw;
+    this.#record = record;
+  }
+
+  get url(): string {
+    return this.#record.url;
+  }
+
+  get method(): string {
+    return this.#record.extras.m ?? "GET";
+  }
+
+  get body(): Uint8Array | undefined {
+    return this.#record.extras.b;
+  }
+
+  get headers(): Record<string, string> | undefined {
+    return this.#record.extras.h;
+  }
+
+  get priority(): number {
+    return this.#record.priority;
+  }
+
+  get depth(): number {
+    return this.#record.depth;
+  }
+
+  get attempt(): number {
+    return this.#record.attempt;
+  }
+
+  get deliveries(): number {
+    return this.#record.deliveries;
+  }
+
+  get host(): string {
+    return hostOfUrl(this.#record.url);
+  }
+
+  get hostKey(): string | undefined {
+    return this.#record.extras.u;
+  }
+
+  get parent(): string | undefined {
+    return this.#record.parent?.toString("hex");
+  }
+
+  get handler(): string | undefined {
+    return this.#record.extras.n;
+  }
+
+  get redirects(): number {
+    return this.#record.extras.r ?? 0;
   }
 
   get data(): unknown {
@@ -125,17 +143,8 @@ export class RedisLease {
     return this.#fingerprint;
   }
 
-  /** Number of its rule, and where it stands. */
-  get place(): LeasePlace {
-    return this.#place;
-  }
-
   get record(): RecordFields {
     return this.#record;
-  }
-
-  get home(): LeaseHome {
-    return this.#home;
   }
 
   get hasEnded(): boolean {
@@ -250,9 +259,22 @@ export class RedisLease {
     return plainLease(this as never);
   }
 
-  /** Ends it without links, with others. */
-  finish(): Promise<Ended> {
-    return this.#end(END.done, [null, isLong(this.#record)]);
+  /** Ends it without links; exactly one of the two is called. */
+  finish(resolve: (isDone: boolean) => void, reject: (cause: unknown) => void): void {
+    if (this.#home.isClosed) {
+      this.#ended(CLOSED, undefined);
+      resolve(false);
+      return;
+    }
+    const { partition } = this.#raw;
+    this.#home.ends.add(partition, {
+      ...this.#endOf(END.done, isLong(this.#record) ? BARE_LONG : BARE),
+      resolve: (ended) => {
+        this.#ended(ended, undefined);
+        resolve(ended.letter === "d");
+      },
+      reject,
+    });
   }
 
   /** The record goes on under another rule, or fails: `rest` is what the script needs. */
@@ -266,19 +288,25 @@ export class RedisLease {
     { links, reason }: { links?: Links | undefined; reason?: string | undefined } = {},
   ): Promise<Ended> {
     const ended = await this.#ask(kind, rest, links);
-    this.#hasEnded = true;
-    this.#home.ended(this, ended.letter, reason);
+    this.#ended(ended, reason);
     return ended;
   }
 
+  #ended({ letter }: Ended, reason: string | undefined): void {
+    this.#hasEnded = true;
+    this.#home.ended(this, letter, reason);
+  }
+
   async #ask(kind: number, rest: readonly Packable[], links: Links = []): Promise<Ended> {
-    if (this.#home.isClosed) return { letter: "l", codes: new Uint8Array(0) };
-    const { partition, member, token, unit } = this.#place;
+    if (this.#home.isClosed) return CLOSED;
+    return await this.#home.ends.end(this.#raw.partition, this.#endOf(kind, rest, links));
+  }
+
+  #endOf(kind: number, rest: readonly Packable[], links: Links = []): End {
+    const { member, token, unit } = this.#raw;
     const { rule } = this.#record;
-    return await this.#home.ends.end(partition, {
-      ...{ kind, member, token, unit, rule, rest, links: links.length },
-      children: links.length === 0 ? undefined : () => this.#rowsOf(links),
-    });
+    const children = links.length === 0 ? undefined : () => this.#rowsOf(links);
+    return { kind, member, token, unit, rule, rest, links: links.length, children };
   }
 
   /** A link, absolute; undefined: it is no request. */
@@ -305,6 +333,27 @@ export class RedisLease {
     );
   }
 }
+
+/** Ends all of these as done, without links; how many were not late. */
+export function finishAll(leases: readonly RedisLease[]): Promise<number> {
+  return new Promise((resolve, reject) => {
+    let [left, done] = [leases.length, 0];
+    const ended = (isDone: boolean): void => {
+      if (isDone) done++;
+      if (--left === 0) resolve(done);
+    };
+    if (left === 0) resolve(0);
+    for (const lease of leases) lease.finish(ended, reject);
+  });
+}
+
+/** What an end needs of a lease that had nothing but a first attempt, and of others. */
+const [BARE, BARE_LONG] = [
+  [null, false],
+  [null, true],
+] as const;
+/** What an end is when the frontier is closed: late. */
+const CLOSED: Ended = Object.freeze({ letter: "l", codes: NO_CODES });
 
 /** Depths from this one on are not in the entry of a live identity (lua/lib-seen.lua). */
 const DEEP = 255;

@@ -18,7 +18,7 @@ export interface RedisParts extends Omit<PushParts, "changed" | "admitted"> {
   /** Ends subscriptions and what was opened for the frontier. */
   readonly end: () => Promise<void>;
   readonly drop: () => Promise<void>;
-  /** Deletes the partitions and makes them anew. */
+  /** Forgets everything, partition by partition. */
   readonly clear: () => Promise<void>;
 }
 
@@ -29,6 +29,6 @@ export interface RedisFrontier<Data = unknown> extends AsyncFrontier<Data> {
    * that have it open get FRONTIER_CLOSED. Costs a call for each partition; the server frees the memory beside its other work.
    */
   drop(): Promise<void>;
-  /** Replaces the rules by what is made of those in force, in one step for all processes. @internal */
+  /** Replaces the rules by what `make` returns for those in force, in one step for all processes. @internal */
   changeRules(make: RuleChange, version?: number | string): Promise<void>;
 }

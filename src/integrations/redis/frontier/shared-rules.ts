@@ -6,6 +6,7 @@
  *
  *   I1  A partition with an older set, left by a process that died while setting, gets the newer one from the next process that meets it.
  */
+import type { EventHub } from "../../../engine/event-hub.ts";
 import type { RulePolicy } from "../../../frontier/rules/rule-policy.ts";
 import {
   createRuleSet,
@@ -104,4 +105,19 @@ export async function readStoredRules(
   const version = (answer[2] as Buffer).readDoubleBE(4 * 8);
   const text = await link.ask(partition, "HGET", "rules");
   return text === null ? undefined : readRuleSet(String(text), version);
+}
+
+/** URLs that an event names. */
+const UNMATCHED_MAX = 1_000;
+
+/** Emits what became of records whose rules are gone. */
+export function emitApplied(
+  events: EventHub,
+  applied: { version: string | number; moved: number; unmatched: readonly string[] },
+): void {
+  const { version, moved, unmatched } = applied;
+  const shown = unmatched.slice(0, UNMATCHED_MAX);
+  events.emit("rulesApplied", {
+    ...{ version, moved, unmatched: shown, unmatchedCount: unmatched.length },
+  });
 }

@@ -4,7 +4,7 @@
  *   once      pushed by every process that finds them not noted, then noted: a second push is a duplicate, and a process that dies loses none
  *   every T   the round is claimed in partition 0 first, so that one process pushes it: what is finished or failed starts anew
  *
- * Times stand in the fields `seeded:<rule>` of partition 0. A round whose process dies is completed by the next round.
+ * Times are in the fields `seeded:<rule>` of partition 0. A round whose process dies is completed by the next round.
  */
 import type { RuleSpec } from "../../../frontier/rules/rule-specs.ts";
 import { expandSeed } from "../../../url/parsing/seed-templates.ts";

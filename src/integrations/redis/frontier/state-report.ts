@@ -5,9 +5,11 @@ import { createLatencyHistogram, latencyOf } from "../../../base/time/latency-hi
 import { NO_RULE_NUMBER, type RuleSet } from "../requests/rule-set.ts";
 import { readState, STATE } from "../server/partition-keys.ts";
 import type { ServerLink } from "../server/server-link.ts";
+import { pause } from "../server/waiting.ts";
 
-/** Calls that a report makes for what has become due, before it counts the rest as it stands. */
+/** Calls that a report makes for what has become due, before it counts the rest as it is. */
 const DUE_ROUNDS = 32;
+const DRAIN_MS = 100;
 
 /** Counters of all partitions, and texts of their states. */
 export interface StateSum {
@@ -66,6 +68,16 @@ async function readOne(
 
 function eachPair(list: readonly Buffer[], visit: (name: Buffer, value: Buffer) => void): void {
   for (let at = 0; at + 1 < list.length; at += 2) visit(list[at] as Buffer, list[at + 1] as Buffer);
+}
+
+/** Resolves when no lease is out, or `isAsked` is no longer. */
+export async function untilNoneIsOut(link: ServerLink, isAsked: () => boolean): Promise<void> {
+  while (isAsked() && (await leasedOf(link)) > 0) await pause(DRAIN_MS);
+}
+
+/** Leases that are out, of all processes. */
+export async function leasedOf(link: ServerLink): Promise<number> {
+  return at((await readStates(link, false)).sum, "leased");
 }
 
 /** Whether a partition has a live record. */

@@ -1,4 +1,5 @@
--- Makes a partition, or reads the state of one that is there.
+--- @include lib-keys
+-- Creates a partition, or reads the state of an existing one.
 --
 -- ARGV     1 counters, packed · 2 … further fields of the state and their values
 -- Returns  { 0 or 1: made now, version of the format, partitions, mode }
@@ -8,11 +9,7 @@ if call("EXISTS", KEYS[1]) == 0 then
   made = 1
   local fields = { "k", ARGV[1] }
   for at = 2, #ARGV do fields[#fields + 1] = ARGV[at] end
-  for place, kind in ipairs({ "h", "h", "h", "h", "h", "l", "z", "z", "h", "z", "h", "h", "h", "h", "z", "h" }) do
-    if kind == "h" then call("HSET", KEYS[place], "", "")
-    elseif kind == "l" then call("ZADD", KEYS[place], 0, "\255")
-    else call("ZADD", KEYS[place], "+inf", "") end
-  end
+  makeKeys()
   call("HSET", KEYS[1], unpack(fields))
 end
 local state = call("HMGET", KEYS[1], "format", "partitions", "mode")

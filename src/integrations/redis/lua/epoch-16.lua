@@ -20,7 +20,7 @@ end
 readRecords(ids)
 for _, id in ipairs(ids) do
   local bytes = recordOf(id)
-  local place = ({ [0] = 1, 2, 1, 5, 4, 4 })[bytes and byte(bytes) or STATE_KEPT]
+  local place = ({ [0] = 1, 2, 1, 5, 4, 4 })[bytes and byte(bytes) % 8 or STATE_KEPT]
   if call("HEXISTS", KL, pack(">I6", id)) == 1 then place = 3 end
   counts[place] = counts[place] + 1
 end

@@ -1,5 +1,5 @@
 --- @include lib-state lib-seen lib-record lib-host lib-lease
--- Looks at a host, or changes its settings.
+-- Reads a host, or changes its settings.
 --
 -- ARGV     1 now, or "" · 2 name · 3 "view", or "set" with changes as msgpack: { delay, limit, address, block, held }
 -- Returns  { "H", joined, turn, leased, ready at, blocked until, held, settings as msgpack, bytes }

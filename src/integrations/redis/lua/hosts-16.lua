@@ -1,16 +1,40 @@
---- @include lib-state lib-seen lib-record lib-host lib-lease
--- What of hosts outlives a `clear`: clocks that run, holds, what was set by hand, failures in a row; read a slice at a time, or written anew.
+--- @include lib-keys lib-state lib-seen lib-record lib-host lib-lease
+-- Forgets everything of a partition, and what of hosts outlives that: clocks that run, holds, what was set by hand, failures in a row; read
+-- a slice at a time, or written anew.
 --
--- ARGV     1 now, or "" · 2 "read", cursor, about how many · or "write", hosts as they were read, in the order in which they join
+-- ARGV     1 now, or "" · 2 "read", cursor, about how many · or "clear" or "write", batch, hosts as they were read, in the order in which they
+--          join: "clear" forgets everything first, but the rules, the user's state, a pause
 -- Returns  { "Y", next cursor, host as msgpack: { name, turn, joined, ready at, blocked until, held, steered, kept, settings or false }, … }
-if ARGV[2] == "write" then
+-- Numbers of records go on, so that what another process does to one of before hits none of now.
+local function forgetAll()
+  local names, state, terms = { "format", "partitions", "served", "rules", "user" }, {}, call("HGETALL", KP)
+  local values = call("HMGET", KM, unpack(names))
+  local kept = { C[NEXT_ID], C[NEXT_QUEUE], C[VERSION], C[RULES], C[GENERATION] + 1, C[PAUSED], C[MAX_DELIVERIES] }
+  call("UNLINK", unpack(KEYS))
+  makeKeys()
+  for at, name in ipairs(names) do
+    if values[at] then insert(state, name) insert(state, values[at]) end
+  end
+  callMany("HSET", KM, state)
+  for at = 1, #terms, 2 do
+    if #terms[at] == 2 then call("HSET", KP, terms[at], terms[at + 1]) end
+  end
+  for at = 1, COUNTERS do C[at] = 0 end
+  C[NEXT_ID], C[NEXT_QUEUE], C[VERSION], C[RULES], C[GENERATION], C[PAUSED], C[MAX_DELIVERIES] = unpack(kept)
+  C[SLEEPERS] = 1
+end
+
+if ARGV[2] ~= "read" then
+  if answerOf(ARGV[3]) then return { "Y", "0" } end
   workWhenFull()
-  for at = 3, #ARGV do
+  if ARGV[2] == "clear" then forgetAll() end
+  for at = 4, #ARGV do
     local given = cmsgpack.unpack(ARGV[at])
     local host = hostOf(given[1])
     host[H_READYAT], host[H_BLOCK], host[H_HELD], host[H_STEERED], host[H_KEPT] = given[4], given[5], given[6], given[7], given[8]
     host[H_SETTINGS] = given[9]
   end
+  keepAnswer(ARGV[3], "")
   saveAll()
   return { "Y", "0" }
 end

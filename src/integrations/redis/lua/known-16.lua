@@ -43,7 +43,7 @@ for at = 1, #facts do
   end
 end
 
-local codes = admit(rows, 0, function(finish) return letters[finish] == "k" end)
+local codes = admit(rows, math.huge, function(finish) return letters[finish] == "k" end)
 for index, change in ipairs(changes) do
   local code = byte(codes, index)
   if code == 48 or code == 49 then countStanding(hostOf(names[change[1]]), change[2], change[3]) else letters[change[1]] = "x" end

@@ -208,7 +208,7 @@ local function countTerms(terms)
         C[DONE], C[KEPT] = C[DONE] + count, C[KEPT] + count
         countRule(term.number, 3, count)
       elseif not term.isLater then countRule(term.number, 1, count) end
-      local depth = term.depth < 255 and term.depth or 255
+      local depth = math.min(term.depth, 1024)
       depths[depth] = (depths[depth] or 0) + count
     end
   end
@@ -268,7 +268,7 @@ local function admit(rows, capacity, isKept)
         end
       end
       if isNew and term.isBudgeted and isSpent(term, name) then code = "7" end
-      if not code and capacity > 0 and not (term.isPut and (entry or term.isVisited)) and C[PENDING] + C[WAITING] >= capacity then code = "A" end
+      if not code and not (term.isPut and (entry or term.isVisited)) and C[PENDING] + C[WAITING] >= capacity then code = "A" end
       if not code then
         if kind == "r" and not makesRoom and entry and kindOf(buckets[field], entry) == GONE_DONE then
           C[NAMELESS_DONE] = C[NAMELESS_DONE] + 1

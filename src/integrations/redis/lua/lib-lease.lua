@@ -140,7 +140,7 @@ local function decideTurn(host, rule)
   local settings = host[H_SETTINGS]
   local domain = settings and settings.domain or string.match(host[H_NAME], "([^.]*%.[^.:]*):?%d*$") or host[H_NAME]
   if settings then settings.domain = nil end
-  -- As many places as the engine has: domains that share one share its turns.
+  -- As many places as the engine has: domains in one place share its turns.
   local field = "\254" .. sub(redis.sha1hex(domain), 1, 4)
   local nextAt = tonumber(call("HGET", KH, field) or "0")
   call("HSET", KH, field, string.format("%.17g", math.max(nextAt, C[TURN]) + rule.freshGap))

@@ -92,7 +92,7 @@ end
 local function standingOf(word, id)
   if word ~= LIVE then return nil end
   local bytes = recordOf(id)
-  local state = bytes and byte(bytes)
+  local state = bytes and byte(bytes) % 8
   return state == STATE_KEPT and "c" or state == STATE_FAILED and "f" or "a"
 end
 

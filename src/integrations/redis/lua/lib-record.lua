@@ -1,6 +1,6 @@
 -- Records: what was pushed, each in a field of a hash, by number.
 --
---   record    state 1 · attempts 1 · deliveries 2 · rule 2 · depth 2 · fingerprint's beginning 6 · flags 1
+--   record    state, and 8 for each 256 attempts 1 · attempts beyond those 1 · deliveries 2 · rule 2 · depth 2 · fingerprint's beginning 6 · flags 1
 --             [priority 8] [epoch's family 2] [terms of its own 2] [parent 16] [host: length 2, text] [rest: length 4, msgpack] URL
 --   terms     attempts allowed, 0: its rule's; 32768 more: its request named its epoch, so that it never comes again by itself;
 --             16384 more: it came again by itself, and was not handed out since
@@ -82,9 +82,9 @@ end
 
 -- The fields of a record that decisions need.
 local function readRecord(bytes)
-  local state, attempts, deliveries, rule, depth = unpack_(">BBHHH", bytes)
-  local flags = byte(bytes, 15)
-  local record = { state = state, attempts = attempts, deliveries = deliveries, rule = rule, depth = depth,
+  local head, attempts, deliveries, rule, depth = unpack_(">BBHHH", bytes)
+  local flags, state = byte(bytes, 15), head % 8
+  local record = { state = state, attempts = attempts + (head - state) * 32, deliveries = deliveries, rule = rule, depth = depth,
     prefix = sub(bytes, 9, 14), flags = flags, priority = 0, family = 0, max = 0 }
   local at = 16
   if flags % 2 >= HAS_PRIORITY then record.priority = unpack_(">d", bytes, at) at = at + 8 end
@@ -116,7 +116,8 @@ end
 
 -- The same bytes with another state, attempts, deliveries.
 local function withState(bytes, state, attempts, deliveries)
-  return pack(">BBH", state, math.min(attempts, 255), math.min(deliveries, 65535)) .. sub(bytes, 5)
+  local low = math.min(attempts, 8191) % 256
+  return pack(">BBH", state + (math.min(attempts, 8191) - low) / 32, low, math.min(deliveries, 65535)) .. sub(bytes, 5)
 end
 
 local function withDepth(bytes, depth) return sub(bytes, 1, 6) .. pack(">H", depth) .. sub(bytes, 9) end

@@ -4,14 +4,16 @@
 -- ARGV     1 now, or "" · 2 batch · 3 most leases · 4 milliseconds that they last · 5 fencing token, 8 random bytes
 --          6 most leases out at once, 0: no limit · 7 "peek": nothing is handed out, only shown; what became due is moved all the same;
 --          "host": those of the host in 8 alone; "queues": as 8 asks (lib-queue.lua), msgpack
--- Returns  { "L", next time or "", version, pending, now, deadline, for each lease: number 6, host, record before its hand-out … }
+-- Returns  { "L", next time or "", version, { generation, 1: paused }, now, deadline, for each lease: number 6, host, record before its hand-out … }
 local most, lasts, token = math.min(tonumber(ARGV[3]), LEASES_MAX), tonumber(ARGV[4]), ARGV[5]
 local limit = tonumber(ARGV[6])
 --- @const MORE = 64, LEASES_MAX = 1024
 
 local deadline = now + lasts
 
-local function answerHead(next, at) return { "L", next, C[VERSION], C[PENDING], string.format("%.17g", now), string.format("%.17g", at) } end
+local function answerHead(next, at)
+  return { "L", next, C[VERSION], { C[GENERATION], C[PAUSED] > now and 1 or 0 }, string.format("%.17g", now), string.format("%.17g", at) }
+end
 
 -- A batch that is sent twice gets the leases that it has and that are still live; when there is more was in the answer that was lost. What
 -- it handed out stands beside its leases until the last of them has ended, or has got a deadline of its own.
@@ -40,7 +42,7 @@ local room = math.max(WORK_MAX - 2 * changed - floor(woken / 4), LEASES_MIN)
 changed = changed + woken
 placeHosts()
 
--- From here on a look writes nothing.
+-- From here on a peek writes nothing.
 local isPeek = ARGV[7] == "peek"
 if isPeek then
   saveAll()
@@ -121,7 +123,7 @@ local function joinLine(line, member)
   return true
 end
 
--- A host that may go on stands in the line again. A look writes nothing, so it notes those that are further behind.
+-- Puts a host that may go on into the line again. A peek writes nothing, so it notes those that are further behind.
 local function comeBack(line, host)
   place(host)
   if host[H_PLACE] % 2 ~= IN_READY then return end
@@ -265,7 +267,7 @@ local function leasePlain(line, rule, wanted)
   return made
 end
 
--- Leases of the next host of a rule, one or, without politeness, as many as go before the next one; 0: there is none that may go. A look
+-- Leases of the next host of a rule, one or, without politeness, as many as go before the next one; 0: there is none that may go. A peek
 -- reads all that it may need at once: a host that comes back further behind than what was read is not written, and would not be read.
 local function leaseOf(number, wanted)
   local rule, line = ruleOf(number), lineOf(number)
@@ -316,7 +318,7 @@ end
 
 -- Rules by their passes, read a few at a time; the lowest pass goes.
 local function leaseByShares(wanted)
-  -- Passes since the set was read first, false of a rule that has nothing more: a look does not write them.
+  -- Passes since the set was read first, false of a rule that has nothing more: a peek does not write them.
   local line, farthest, passes, moved = {}, nil, {}, 0
   local function readShares()
     placeHosts()

@@ -1,7 +1,7 @@
 --- @include lib-state lib-seen lib-record lib-host lib-lease lib-admit
 -- Pushes a batch from outside.
 --
--- ARGV     1 now, or "" · 2 batch · 3 version of the rules · 4 capacity, 0: none · 5 rows (lib-admit.lua), msgpack, or ""
+-- ARGV     1 now, or "" · 2 batch · 3 version of the rules · 4 capacity, or "" · 5 rows (lib-admit.lua), msgpack, or ""
 --          6 duplicates that the client has dropped by itself · 7 refusals by reason, msgpack · 8 channel to wake sleepers, or ""
 -- Returns  { "C", codes, generation } · { "V", version }: the rules have changed, match again · { "A", codes } done before
 local done = answerOf(ARGV[2])
@@ -11,7 +11,7 @@ if hasDue() then
   refuseWhenFull()
   moveDue()
 end
-local codes = ARGV[5] == "" and "" or admit(cmsgpack.unpack(ARGV[5]), tonumber(ARGV[4]))
+local codes = ARGV[5] == "" and "" or admit(cmsgpack.unpack(ARGV[5]), tonumber(ARGV[4]) or math.huge)
 local dropped = tonumber(ARGV[6])
 C[PUSHED] = C[PUSHED] + dropped
 C[DUPLICATE] = C[DUPLICATE] + dropped

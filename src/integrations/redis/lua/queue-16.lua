@@ -1,5 +1,5 @@
 --- @include lib-state lib-seen lib-record lib-host lib-lease lib-admit lib-queue
--- Looks at queues of the server's protocol, or changes them.
+-- Reads queues of the server's protocol, or changes them.
 --
 -- ARGV     1 now, or "" · 2 what, and what it needs
 --   "view"     name                     its settings

@@ -47,7 +47,7 @@ elseif what == "crawl" then
   name = nameOf(first) or ""
   if name == "" and crawls() < tonumber(ARGV[6]) then
     local made = call("HINCRBY", key, "made", 1)
-    -- A name comes once: who deletes a frontier never meets a newer one.
+    -- A name is never reused, so that deleting a frontier cannot hit a newer one.
     local isPlain = ARGV[5] ~= "" and not call("HGET", key, "deleted")
     name = ARGV[4] .. (isPlain and ARGV[5] or ARGV[5] .. "~" .. made)
     call("HSET", key, "c:" .. first, made .. " " .. name)

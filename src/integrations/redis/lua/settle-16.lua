@@ -11,14 +11,18 @@
 --            4 release, next rule and body · 5 extend, milliseconds · 6 match again: rule, body · 7 check: nothing but whether it is live
 --   outcome  { status, latency, retry after, bytes, address, changed, visited }: map of those that are given
 -- Returns  { "S", an answer each: "d" "q" "f" "r" "e" "m" "c" "n" (live without identity) or "l" late, codes of children, 1 for each parcel, 0: none of its pages is done }
---          { "V", version }: the rules have changed, match the children again
+--          { "V", version }: the rules have changed, match the children again; what names no rule is carried out under any version
 do
   local doneBefore = answerOf(ARGV[2])
   if doneBefore then return cmsgpack.unpack(doneBefore) end
 end
 local ends = cmsgpack.unpack(ARGV[4])
 local hasChildren = ARGV[5] ~= "" or ARGV[6] ~= ""
-if hasChildren and tonumber(ARGV[3]) ~= C[VERSION] then return { "V", C[VERSION] } end
+local namesRules = hasChildren
+for _, one in ipairs(ends[4] or {}) do
+  namesRules = namesRules or one and (one[1] == 6 or type(one[one[1] == 2 and 7 or 3]) == "table")
+end
+if namesRules and tonumber(ARGV[3]) ~= C[VERSION] then return { "V", C[VERSION] } end
 
 if hasChildren then refuseWhenFull() else workWhenFull() end
 moveDue()
@@ -238,12 +242,12 @@ do
           if countVisit(host, rule, isFailure) then
             giveUpHost(host)
             local left = goneOn and recordOf(goneOn)
-            if left and byte(left) == STATE_FAILED then answers[at] = "f" end
+            if left and byte(left) % 8 == STATE_FAILED then answers[at] = "f" end
           end
         end
       end
     end
-    -- Its host may go again at a time that sleepers do not know.
+    -- Its host may go again earlier than waiting processes expect.
     wokeSomething = wokeSomething or seenTwice[member]
   end
   for number, count in pairs(doneCounts) do
@@ -274,7 +278,7 @@ local function keptRows(text)
 end
 
 local codes = ""
-if ARGV[5] ~= "" then codes = admit(cmsgpack.unpack(ARGV[5]), 0, isKept) end
+if ARGV[5] ~= "" then codes = admit(cmsgpack.unpack(ARGV[5]), math.huge, isKept) end
 local kept = {}
 if ARGV[6] ~= "" then
   local isAll = not find(concat(answers), "[^d]")

@@ -7,6 +7,7 @@
  *   I1  What waits holds no more than what the caller passed.
  */
 import type { PlainRequest } from "../../../base/request-types.ts";
+import { VERDICT_CLOSED } from "../../../frontier/admission/verdicts.ts";
 
 /** Batches under way at once. */
 const BATCHES_MAX = 8;
@@ -23,6 +24,7 @@ export class PushQueue {
   readonly #push: (list: readonly PlainRequest[]) => Promise<Uint8Array>;
   #singles: Single[] = [];
   #isSending = false;
+  #isClosed = false;
   #count = 0;
   readonly #turns: Array<() => void> = [];
   readonly #idle: Array<() => void> = [];
@@ -33,6 +35,7 @@ export class PushQueue {
 
   /** The code of one request. */
   one(request: PlainRequest): Promise<number> {
+    if (this.#isClosed) return Promise.resolve(VERDICT_CLOSED);
     return new Promise((resolve, reject) => {
       this.#singles.push({ request, resolve, reject });
       if (!this.#isSending) void this.#sendSingles();
@@ -41,6 +44,19 @@ export class PushQueue {
 
   /** Codes of a batch. */
   async many(list: readonly PlainRequest[]): Promise<Uint8Array> {
+    return this.#isClosed ? allClosed(list.length) : await this.#send(list);
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** What comes from now on is answered with the verdict `closed`; what is under way continues. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  async #send(list: readonly PlainRequest[]): Promise<Uint8Array> {
     if (++this.#count > BATCHES_MAX)
       await new Promise<void>((resolve) => void this.#turns.push(resolve));
     try {
@@ -70,7 +86,7 @@ export class PushQueue {
       for (let at = 0; at < all.length; at += SINGLES_MAX) {
         const some = all.slice(at, at + SINGLES_MAX);
         try {
-          const codes = await this.many(some.map(({ request }) => request));
+          const codes = await this.#send(some.map(({ request }) => request));
           some.forEach(({ resolve }, index) => void resolve(codes[index] as number));
         } catch (cause) {
           for (const { reject } of some) reject(cause);
@@ -80,4 +96,9 @@ export class PushQueue {
     this.#isSending = false;
     this.#rouse();
   }
+}
+
+/** The codes of so many requests that come after the end. */
+export function allClosed(length: number): Uint8Array {
+  return new Uint8Array(length).fill(VERDICT_CLOSED);
 }

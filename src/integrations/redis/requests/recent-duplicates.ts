@@ -10,7 +10,7 @@ const EMPTY = 0xffff_ffff;
 /** What a client remembers of duplicates. */
 export type Recent = Pick<RecentDuplicates, "clear" | "has" | "add">;
 
-/** Nothing: each duplicate is the server's to recognise, the moment after another process has forgotten it too. */
+/** Remembers nothing: the server recognises each duplicate, so that what another process forgets is new at once. */
 export const NOTHING_RECENT: Recent = Object.freeze({
   clear: () => undefined,
   has: () => false,

@@ -105,6 +105,12 @@ export interface RecordFields {
   readonly url: string;
 }
 
+/** State and attempts of a record's bytes. */
+export function readHead(bytes: Buffer): Pick<RecordFields, "state" | "attempt"> {
+  const head = bytes[0] as number;
+  return { state: head % 8, attempt: (head >> 3) * 256 + (bytes[1] as number) };
+}
+
 export function readRecord(bytes: Buffer): RecordFields {
   const flags = bytes[14] as number;
   let at = 15;
@@ -129,9 +135,11 @@ export function readRecord(bytes: Buffer): RecordFields {
     extras = unpackExtras(bytes.subarray(at + 4, at + 4 + size));
     at += 4 + size;
   }
+  const { state, attempt } = readHead(bytes);
+  // Not spread: a spread took ten times as long as all the rest.
   return {
-    state: bytes[0] as number,
-    attempt: bytes[1] as number,
+    state,
+    attempt,
     deliveries: bytes.readUInt16BE(2),
     rule: bytes.readUInt16BE(4),
     depth: bytes.readUInt16BE(6),

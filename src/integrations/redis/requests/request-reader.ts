@@ -111,7 +111,14 @@ export interface Located {
   readonly hasIdentity: boolean;
 }
 
-const DOMAINS_MAX = 65_536;
+/** Where the URLs of a host go. */
+interface HostHome {
+  readonly domain: string;
+  readonly partition: number;
+}
+
+const HOSTS_MAX = 65_536;
+const PRINT_BYTES = 16;
 
 export class RequestReader {
   readonly #kernel: Kernel;
@@ -122,7 +129,7 @@ export class RequestReader {
   readonly #memo: HostMemo;
   readonly #partitions: number;
   readonly #isByQueue: boolean;
-  readonly #domains = new Map<string, string>();
+  readonly #homes = new Map<string, HostHome>();
   #set!: RuleSet;
   #matcher!: Matcher;
 
@@ -164,7 +171,7 @@ export class RequestReader {
     return made;
   }
 
-  /** What a record becomes under the rules of now; undefined: none takes it. Its identity, depth and parent stay. */
+  /** What a record becomes under the current rules; undefined: none takes it. Its identity, depth and parent stay. */
   readAgain(record: RecordFields, nowMs: number): Row | undefined {
     const { depth, parent, extras, prefix } = record;
     const id = this.#set.ids[record.rule];
@@ -205,7 +212,10 @@ export class RequestReader {
 
   /** The partition of a host key, or of the registrable domain of a host. */
   partitionOf(hostKey: string | undefined, host: string): number {
-    const name = hostKey ?? this.#domainOf(host);
+    return hostKey === undefined ? this.#homeOf(host).partition : this.#partitionAt(hostKey);
+  }
+
+  #partitionAt(name: string): number {
     let hash = 0x811c9dc5;
     for (let at = 0; at < name.length; at++)
       hash = Math.imul(hash ^ name.charCodeAt(at), 0x01000193);
@@ -213,14 +223,15 @@ export class RequestReader {
     return ((hash ^ (hash >>> 12)) >>> 0) % this.#partitions;
   }
 
-  #domainOf(host: string): string {
-    let domain = this.#domains.get(host);
-    if (domain === undefined) {
-      domain = registrableDomain(host).toLowerCase();
-      if (this.#domains.size >= DOMAINS_MAX) this.#domains.clear();
-      this.#domains.set(host, domain);
+  #homeOf(host: string): HostHome {
+    let home = this.#homes.get(host);
+    if (home === undefined) {
+      const domain = registrableDomain(host).toLowerCase();
+      home = { domain, partition: this.#partitionAt(domain) };
+      if (this.#homes.size >= HOSTS_MAX) this.#homes.clear();
+      this.#homes.set(host, home);
     }
-    return domain;
+    return home;
   }
 
   #specs: Array<RuleSpec | undefined> = [];
@@ -297,13 +308,13 @@ export class RequestReader {
         (isExempt(undefined, key) ? "skip" : "check"),
       epoch: this.#epochOf(spec, input, origin.nowMs),
       isOnce,
-      domain: policy.isPolite && policy.freshGap > 0 ? this.#domainOf(unit) : undefined,
+      domain: policy.isPolite && policy.freshGap > 0 ? this.#homeOf(unit).domain : undefined,
     };
   }
 
   #hostOf({ policy }: RuleSpec, { input, host }: { input: RequestInput; host: string }): string {
     if (input.hostKey !== undefined) return input.hostKey;
-    return policy.by === "domain" ? this.#domainOf(host) : host;
+    return policy.by === "domain" ? this.#homeOf(host).domain : host;
   }
 
   #epochOf({ policy }: RuleSpec, input: RequestInput, nowMs: number): string {
@@ -320,8 +331,10 @@ export class RequestReader {
     }
     if (input.key === undefined && isKeyOnly(input, policy)) {
       printRowKey(this.#rows, row, this.#page);
-      const { buffer } = this.#kernel.region.views;
-      return Buffer.from(buffer.subarray(this.#page, this.#page + 16));
+      const { u8 } = this.#kernel.region.views;
+      const print = Buffer.allocUnsafe(PRINT_BYTES);
+      for (let at = 0; at < PRINT_BYTES; at++) print[at] = u8[this.#page + at] as number;
+      return print;
     }
     const key = input.key?.toWellFormed() ?? rowKeyText(this.#rows, row);
     return Buffer.from(this.#print(identityBytes(key, input, policy)), "hex");

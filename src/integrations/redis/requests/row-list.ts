@@ -10,15 +10,17 @@ interface Terms {
 
 /** Rows and bytes of one script call: bounded work for the server. */
 export const ROWS_MAX = 112;
-export const ROWS_BYTES_MAX = 128 * 1024;
+const ROWS_BYTES_MAX = 128 * 1024;
 
 /** Rows that go to one partition in one script call. */
 export class RowList {
   readonly #hosts = new Map<string, number>();
   readonly #numbers = new Map<string, number>();
   readonly #terms: Terms[] = [];
-  readonly #places: Array<{ host: number; terms: number }> = [];
   readonly #rows: Row[] = [];
+  /** Of each row, the places of its host and of its terms. */
+  readonly #hostOf: number[] = [];
+  readonly #termsOf: number[] = [];
   #bytes = 0;
 
   /** One call takes no more; a single row is taken however long it is. */
@@ -26,9 +28,34 @@ export class RowList {
     return this.#rows.length >= ROWS_MAX || this.#bytes >= ROWS_BYTES_MAX;
   }
 
+  get length(): number {
+    return this.#rows.length;
+  }
+
+  at(index: number): Row {
+    return this.#rows[index] as Row;
+  }
+
   /** `end`: the place of the lease's end that the row depends on. */
   add(row: Row, end?: number): void {
-    const { unit, rule, priority, depth } = row;
+    const { unit } = row;
+    let host = this.#hosts.get(unit);
+    if (host === undefined) {
+      host = this.#hosts.size;
+      this.#hosts.set(unit, host);
+    }
+    this.#hostOf.push(host);
+    this.#termsOf.push(this.#termsFor(row, end));
+    this.#rows.push(row);
+    this.#bytes += row.record.length;
+  }
+
+  #termsFor(row: Row, end: number | undefined): number {
+    const before = this.#rows.at(-1);
+    const last = this.#termsOf.at(-1) ?? -1;
+    if (before !== undefined && this.#terms[last]?.end === end && haveSameTerms(row, before))
+      return last;
+    const { rule, priority, depth } = row;
     const start = row.isStart ? 1 : 0;
     const options = optionsOf(row);
     const more = options === undefined ? "" : JSON.stringify(options);
@@ -40,20 +67,13 @@ export class RowList {
       const fields = [rule, priority, start, depth, options ?? false];
       this.#terms.push({ fields: end === undefined ? fields : [...fields, end], end });
     }
-    let host = this.#hosts.get(unit);
-    if (host === undefined) {
-      host = this.#hosts.size;
-      this.#hosts.set(unit, host);
-    }
-    this.#places.push({ host, terms });
-    this.#rows.push(row);
-    this.#bytes += row.record.length;
+    return terms;
   }
 
   /** Places of the rows whose ends are kept, in the order of the answer's codes. */
   places(keeps: (end: number) => boolean = () => true): number[] {
     const kept: number[] = [];
-    this.#places.forEach(({ terms }, at) => {
+    this.#termsOf.forEach((terms, at) => {
       const { end } = this.#terms[terms] as Terms;
       if (end === undefined || keeps(end)) kept.push(at);
     });
@@ -66,9 +86,8 @@ export class RowList {
     const places = Buffer.allocUnsafe(kept.length * 4);
     const prints = Buffer.allocUnsafe(kept.length * 16);
     kept.forEach((at, index) => {
-      const { host, terms } = this.#places[at] as { host: number; terms: number };
-      places.writeUInt16BE(host + 1, index * 4);
-      places.writeUInt16BE(terms + 1, index * 4 + 2);
+      places.writeUInt16BE((this.#hostOf[at] as number) + 1, index * 4);
+      places.writeUInt16BE((this.#termsOf[at] as number) + 1, index * 4 + 2);
       (this.#rows[at] as Row).fingerprint.copy(prints, index * 16);
     });
     const records = kept.map((at) => (this.#rows[at] as Row).record);
@@ -81,10 +100,20 @@ export class RowList {
   }
 }
 
-function optionsOf(row: Row): Packable {
-  const { dueMs, dedup, epoch, isOnce, domain } = row;
+/** Whether two rows without options have the same terms; others are compared by name. */
+function haveSameTerms(a: Row, b: Row): boolean {
+  const isAlike = a.rule === b.rule && a.priority === b.priority && a.depth === b.depth;
+  return isAlike && a.isStart === b.isStart && isBare(a) && isBare(b);
+}
+
+function isBare({ dueMs, dedup, epoch, isOnce, domain }: Row): boolean {
   const isPlain = dueMs === undefined && dedup === "check" && epoch === "" && !isOnce;
-  if (isPlain && domain === undefined) return undefined;
+  return isPlain && domain === undefined;
+}
+
+function optionsOf(row: Row): Packable {
+  if (isBare(row)) return undefined;
+  const { dueMs, dedup, epoch, isOnce, domain } = row;
   return {
     d: dueMs,
     k: dedup === "check" ? undefined : dedup.charAt(0),

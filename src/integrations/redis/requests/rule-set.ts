@@ -83,9 +83,16 @@ export function createRuleSet({ version, label, rules, defaults, numbers }: Part
       numbers: all,
       ids: [...all.keys()].map((name) => name.split("\n")[0] ?? ""),
       specs,
-      text: JSON.stringify(stored),
+      text: jsonOf(stored),
     },
   };
+}
+
+/** JSON has no Infinity, which `maxDepth` and others may be; this number is read as such. */
+function jsonOf(stored: object): string {
+  const endless = "\u0000Infinity";
+  const text = JSON.stringify(stored, (_, value) => (value === Infinity ? endless : value));
+  return text.replaceAll(JSON.stringify(endless), "1e999");
 }
 
 /** A set as it is stored. */
@@ -146,7 +153,7 @@ function finite(value: number | undefined): number | undefined {
   return value === undefined || !Number.isFinite(value) ? undefined : value;
 }
 
-/** What needs one place that sees everything, or code that runs there. */
+/** Refuses what needs the data of all partitions in one place, or code in the server. */
 function refusePolicy({ groups, epoch }: FrontierPolicy, name: string): void {
   if (groups.length > 0) throw unsupported(`${name}.politeness.groups`, "no clocks above the host");
   if (epoch.kind === "of") throw unsupported(`${name}.epoch.of`, "an epoch without a function");

@@ -1,11 +1,11 @@
 /**
- * Room `src/integrations/redis/server`: the server as the frontier uses it: clients of other packages, scripts, keys, packing, tries again.
+ * Room `src/integrations/redis/server`: the server as the frontier uses it: clients of other packages, scripts, keys, packing, retries.
  * Decides nothing about crawling. May touch base and its own package.
  */
 
 /**
- * Adapters: what the frontier needs of a client, made of the clients that people have. Each sends commands raw and returns bulk
- * texts as `Buffer`.
+ * Adapters: the commands that the frontier needs, over clients of other packages. Each sends commands raw and returns bulk texts as
+ * `Buffer`.
  *
  *   text, plain options   ioredis, loaded here, ended with the frontier
  *   ioredis, iovalkey     `callBuffer`; a `Cluster` lists its masters by `nodes`
@@ -23,7 +23,6 @@ type Listener = (channel: string, message: string) => void;
 
 /** The part of ioredis and iovalkey that is used. */
 interface IoClient {
-  readonly isCluster?: boolean;
   callBuffer(...args: unknown[]): Promise<unknown>;
   call(...args: unknown[]): Promise<unknown>;
   duplicate(...args: unknown[]): IoClient;
@@ -97,7 +96,7 @@ async function openIoredis(given: string | object): Promise<RedisCommands> {
   };
 }
 
-/** A connection that listens, made before it has answered: it can be ended at any time, without an answer. */
+/** A connection that subscribes. It can be ended at any time, even before the server has answered. */
 interface ListeningClient {
   add(channel: string): Promise<unknown>;
   drop(channel: string): Promise<unknown>;
@@ -116,8 +115,11 @@ function createListening(open: () => ListeningClient) {
         // It has ended by itself.
       }
     },
-    heard: (channel: string, message: string): void => {
+    deliver: (channel: string, message: string): void => {
       for (const listener of listeners.get(channel) ?? []) listener(message);
+    },
+    missed: (): void => {
+      for (const list of listeners.values()) for (const listener of list) listener(MISSED);
     },
     async subscribe(channel: string, listener: (message: string) => void) {
       opened ??= open();
@@ -137,12 +139,15 @@ function createListening(open: () => ListeningClient) {
 }
 
 const LISTEN_AGAIN_MS = 500;
+/** What listeners get once they are subscribed again. */
+const MISSED = "";
 
 /**
- * Listens to one node of a cluster, since each has the messages of all; where that connection ends, to another one after a while. A `Cluster`
- * of ioredis would turn to the next one at once, as fast as they refuse it.
+ * Listens to the server, or to one node of a cluster, since each has the messages of all; where that connection ends, over another one
+ * after a while. By itself ioredis would subscribe again without a catch, which ends a process whose connection fails twice, and its
+ * `Cluster` would try the next node at once, in a tight loop while they refuse.
  */
-function listenToNode(client: IoClient, heard: Listener): ListeningClient {
+function listenToNode(client: IoClient, deliver: Listener): ListeningClient {
   const channels = new Set<string>();
   let own: IoClient | undefined;
   let isOver = false;
@@ -152,7 +157,7 @@ function listenToNode(client: IoClient, heard: Listener): ListeningClient {
     if (!isOver) cancel = after(LISTEN_AGAIN_MS, start, false);
   };
   const start = (): void => {
-    const nodes = client.nodes?.("all") ?? [];
+    const nodes = client.nodes?.("all") ?? [client];
     const node = nodes[Math.floor(chance() * nodes.length)];
     if (node === undefined) {
       startLater();
@@ -161,9 +166,12 @@ function listenToNode(client: IoClient, heard: Listener): ListeningClient {
     const next = node.duplicate({ lazyConnect: false, retryStrategy: null });
     own = next;
     next.on("error", () => undefined);
-    next.on("message", heard as never);
+    next.on("message", deliver as never);
     next.on("end", startLater);
-    for (const channel of channels) next.subscribe(channel).catch(() => next.disconnect());
+    for (const channel of channels) {
+      const again = next.subscribe(channel).then(() => deliver(channel, MISSED));
+      again.catch(() => next.disconnect());
+    }
   };
   start();
   return {
@@ -185,17 +193,7 @@ function listenToNode(client: IoClient, heard: Listener): ListeningClient {
 }
 
 function overIoredis(client: IoClient): RedisCommands {
-  const listening = createListening(() => {
-    if (client.isCluster) return listenToNode(client, listening.heard);
-    const own = client.duplicate({ lazyConnect: false });
-    own.on("error", () => undefined);
-    own.on("message", listening.heard as Listener as never);
-    return {
-      add: (channel) => own.subscribe(channel),
-      drop: (channel) => own.unsubscribe(channel),
-      end: () => own.disconnect(),
-    };
-  });
+  const listening = createListening(() => listenToNode(client, listening.deliver));
   return {
     call: (_key, name, args) => client.callBuffer(name, ...args),
     subscribe: listening.subscribe,
@@ -217,6 +215,7 @@ function overNodeRedis(client: NodeClient): RedisCommands {
   const listening = createListening(() => {
     const own = client.duplicate();
     own.on("error", () => undefined);
+    own.on("ready", listening.missed);
     let connected: Promise<unknown> | undefined;
     return {
       add: async (channel) => {
@@ -225,7 +224,7 @@ function overNodeRedis(client: NodeClient): RedisCommands {
           throw cause;
         });
         await connected;
-        await own.subscribe(channel, (message) => listening.heard(channel, message));
+        await own.subscribe(channel, (message) => listening.deliver(channel, message));
       },
       drop: (channel) => own.unsubscribe(channel),
       // `close` would wait for answers.

@@ -1,12 +1,23 @@
-/** What of hosts outlives a `clear`, read before the partitions are made anew and written after (lua/hosts-16.lua). */
+/** `clear`, and what of hosts outlives it: read before, and written in the same step (lua/hosts-16.lua). */
 import { unpacked } from "./packing.ts";
 import type { ServerLink } from "./server-link.ts";
 
 /** Hosts of one script call. */
 const SLICE = 256;
 
+/** Forgets everything of a partition in one step of the server, which others that work on it meanwhile do not notice. */
+export async function clearPartition(link: ServerLink, partition: number): Promise<void> {
+  const hosts = await readKeptHosts(link, partition);
+  const run = async (what: string, from: number): Promise<void> => {
+    const slice = hosts.slice(from, from + SLICE);
+    await link.run("hosts", partition, [what, link.batch(), ...slice]);
+  };
+  await run("clear", 0);
+  for (let from = SLICE; from < hosts.length; from += SLICE) await run("write", from);
+}
+
 /** Hosts of a partition, in the order in which they join: never leased, then least recently leased. */
-export async function readKeptHosts(link: ServerLink, partition: number): Promise<Buffer[]> {
+async function readKeptHosts(link: ServerLink, partition: number): Promise<Buffer[]> {
   const hosts: Array<{ bytes: Buffer; turn: number; joined: number }> = [];
   const argsAt = (cursor: string) => ["read", cursor, String(SLICE)];
   for await (const answer of link.slices("hosts", partition, argsAt)) {
@@ -17,13 +28,4 @@ export async function readKeptHosts(link: ServerLink, partition: number): Promis
   }
   hosts.sort((a, b) => a.turn - b.turn || a.joined - b.joined);
   return hosts.map(({ bytes }) => bytes);
-}
-
-export async function writeKeptHosts(
-  link: ServerLink,
-  partition: number,
-  hosts: readonly Buffer[],
-): Promise<void> {
-  for (let at = 0; at < hosts.length; at += SLICE)
-    await link.run("hosts", partition, ["write", ...hosts.slice(at, at + SLICE)]);
 }

@@ -2,6 +2,9 @@
  * The part of msgpack that the server's `cmsgpack` has: it has texts and no bytes, so bytes are packed as texts, and every text
  * is read as a `Buffer`.
  */
+import { misuse } from "../../../base/errors.ts";
+import { isObject } from "../../../base/type-guards.ts";
+import { packState } from "../../../persistence/msgpack.ts";
 
 export type Packable =
   | null
@@ -23,6 +26,16 @@ export function packed(value: Packable): Buffer {
   out.end = 0;
   write(value);
   return Buffer.from(out.room.subarray(0, out.end));
+}
+
+/** A user's state, which scripts keep and do not read. Throws ARGUMENT_INVALID where it is none. */
+export function packedState(state: unknown): Buffer {
+  try {
+    if (isObject(state)) return packState(state);
+  } catch {
+    // msgpack cannot carry it.
+  }
+  throw misuse("ARGUMENT_INVALID", "state", state, "an object that msgpack can carry");
 }
 
 function need(bytes: number): void {

@@ -78,7 +78,7 @@ function assemble(own: string): string {
       constants.set(name, value);
     }
   }
-  return usedAlone(all)
+  return withoutUnused(all)
     .split("\n")
     .filter((line) => !/^\s*(--|$)/.test(line))
     .map((line) =>
@@ -88,7 +88,7 @@ function assemble(own: string): string {
 }
 
 /** The text without functions of the outermost level that nothing names. */
-function usedAlone(text: string): string {
+function withoutUnused(text: string): string {
   const bare = text.replace(/^\s*--.*$/gm, "");
   const parts = bare.split(/^(?=local function )/m).flatMap((part) => {
     const end = /^(?:local function .* end$|end$)/m.exec(part);

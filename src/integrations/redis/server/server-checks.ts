@@ -1,21 +1,22 @@
 /** What a server must be like before a frontier is opened on it. */
-import { FrontierError, misuse } from "../../../base/errors.ts";
+import { misuse } from "../../../base/errors.ts";
 import type { RedisCommands } from "../redis-options.ts";
-import { serverGone } from "./server-link.ts";
+import { isPassing, serverGone } from "./server-link.ts";
 import { MACHINE, pause, TOO_LATE, withinMs } from "./waiting.ts";
 
 const VERSION_MIN = 7;
 const RETRY_MS = 200;
 
-/** The servers must be new enough for the scripts, and must not throw keys away by themselves. */
+/** The servers must be new enough for the scripts, and must not evict keys. */
 export async function checkServers(commands: RedisCommands, giveUpMs: number): Promise<void> {
   const deadline = MACHINE.monotonic() + giveUpMs;
   for (;;) {
     try {
       return await withinMs(deadline - MACHINE.monotonic(), checkAll(commands));
     } catch (cause) {
-      if (cause instanceof FrontierError) throw cause;
-      if (cause === TOO_LATE || MACHINE.monotonic() > deadline) throw serverGone(giveUpMs, cause);
+      if (cause === TOO_LATE) throw serverGone(giveUpMs, cause);
+      if (!isPassing(cause)) throw cause;
+      if (MACHINE.monotonic() > deadline) throw serverGone(giveUpMs, cause);
       await pause(RETRY_MS);
     }
   }

@@ -1,12 +1,12 @@
 /**
  * ServerLink: runs scripts on partitions, whatever the server does meanwhile.
  *
- *   EVALSHA ── NOSCRIPT ──▶ EVAL, which keeps the script
+ *   EVALSHA ── NOSCRIPT ──▶ EVAL, which keeps the script; calls that found it missing too wait for that, and are sent by hash again
  *      └── the link is cut, a slot moves, a master changes, the server loads ──▶ again after a while, with the same batch
  *
- *   I1  A batch has an id and is sent with the same id until an answer comes: the script answers a second time what it answered first.
+ *   I1  A batch has an id and is sent with the same id until an answer comes: a script that runs again returns its first answer.
  *   I2  Waits between tries double from 20 ms to 1 s; after `giveUpMs` the call rejects with SERVER_GONE, and what became of it is unknown.
- *   I3  The same holds for a client that never settles: a link may be dead without the client's knowledge.
+ *   I3  The same holds for a client that never settles: a connection may be dead before the client detects it.
  *   I4  `close` ends every wait at once: nothing is sent after it, and no timer outlives it.
  */
 import { FrontierError, frontierClosed } from "../../../base/errors.ts";
@@ -16,10 +16,11 @@ import { type ScriptName, scriptOf } from "./scripts.ts";
 
 export type Argument = string | Uint8Array;
 
-/** Answers of a server, and of a client without a link, that come right by themselves. */
+/** Errors of a server, or of a disconnected client, that pass by themselves. */
 const PASSING = new RegExp(
   [
     ...["TRYAGAIN", "LOADING", "CLUSTERDOWN", "MASTERDOWN", "READONLY", "BUSY ", "ASK ", "MOVED "],
+    ...["MISCONF", "NOREPLICAS"],
     ...["UNBLOCKED", "ECONN", "EPIPE", "ENOENT", "ETIMEDOUT", "ENOTFOUND", "EAI_AGAIN"],
     ...["connection is closed", "max retries", "failed to refresh slots", "socket closed"],
     ...["one of startup nodes", "root nodes are", "client is offline", "stream isn't writeable"],
@@ -38,9 +39,6 @@ export interface LinkOptions {
   readonly giveUpMs: number;
 }
 
-/** The server's memory is full: nothing was changed. */
-export class MemoryFull extends Error {}
-
 export class ServerLink {
   readonly commands: RedisCommands;
   readonly keys: LinkOptions["keys"];
@@ -48,6 +46,8 @@ export class ServerLink {
   readonly #giveUpMs: number;
   readonly #process = randomBytes(2);
   readonly #waits: Waits = new Set();
+  /** Scripts whose texts are under way, by hash: the same text is sent once, not by every call that found it missing. */
+  readonly #loading = new Map<string, Promise<void>>();
   #batches = 0;
   #isClosed = false;
 
@@ -66,7 +66,7 @@ export class ServerLink {
     return id;
   }
 
-  /** Runs a script on a partition; its first argument, the time, comes by itself. */
+  /** Runs a script on a partition; its first argument, the time, is added here. */
   async run(
     name: ScriptName,
     partition: number,
@@ -106,6 +106,11 @@ export class ServerLink {
     return await this.retry(() => this.commands.call(key, name, [key, ...rest]));
   }
 
+  async publish(channel: string, message: string): Promise<void> {
+    const [key = ""] = this.keys[0] as readonly string[];
+    await this.retry(() => this.commands.call(key, "PUBLISH", [channel, message]));
+  }
+
   async #insist(name: ScriptName, args: readonly Argument[], key: string): Promise<unknown> {
     const script = scriptOf(name);
     return await this.retry(() => this.#evaluate(key, script, args));
@@ -121,9 +126,9 @@ export class ServerLink {
       } catch (cause) {
         if (cause === TOO_LATE) throw serverGone(this.#giveUpMs, cause);
         const text = textOfCause(cause);
-        if (/\bOOM\b/.test(text)) throw new MemoryFull(text);
+        if (/\bOOM\b/.test(text)) throw memoryFull(cause);
         if (text.includes("GONE no such frontier")) throw frontierGone();
-        if (!PASSING.test(text)) throw cause;
+        if (!isPassing(cause)) throw cause;
         if (MACHINE.monotonic() > givesUpAt) throw serverGone(this.#giveUpMs, cause);
       }
       const never = new Promise<void>(() => undefined);
@@ -147,18 +152,42 @@ export class ServerLink {
     { sha, text }: { sha: string; text: string },
     args: readonly Argument[],
   ): Promise<unknown> {
+    for (let loading: Promise<void> | undefined; ; await loading) {
+      try {
+        return await this.commands.call(key, "EVALSHA", [sha, ...args]);
+      } catch (cause) {
+        if (!(cause instanceof Error) || !cause.message.includes("NOSCRIPT")) throw cause;
+      }
+      loading = this.#loading.get(sha);
+      if (loading === undefined) break;
+    }
+    const loaded = this.commands.call(key, "EVAL", [text, ...args]);
+    const settled = loaded.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.#loading.set(sha, settled);
     try {
-      return await this.commands.call(key, "EVALSHA", [sha, ...args]);
-    } catch (cause) {
-      if (!(cause instanceof Error) || !cause.message.includes("NOSCRIPT")) throw cause;
-      return await this.commands.call(key, "EVAL", [text, ...args]);
+      return await loaded;
+    } finally {
+      if (this.#loading.get(sha) === settled) this.#loading.delete(sha);
     }
   }
+}
+
+/** Whether an error passes by itself. */
+export function isPassing(cause: unknown): boolean {
+  return PASSING.test(textOfCause(cause));
 }
 
 function textOfCause(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause);
   return `${cause.name} ${cause.message} ${(cause as NodeJS.ErrnoException).code ?? ""}`;
+}
+
+function memoryFull(cause: unknown): FrontierError {
+  const message = "redis: maxmemory reached (expected: room for what is written)";
+  return new FrontierError("MEMORY_FULL", message, { cause });
 }
 
 function frontierGone(): FrontierError {

@@ -1,4 +1,4 @@
-/** Waits and chance of the frontier on Redis, over the clock and the random numbers of the base. */
+/** Waits and random numbers of the frontier on Redis, by the clock and the generator of `base`. */
 import { after, createSystemClock } from "../../../base/clock.ts";
 import { entropyWords } from "../../../base/random.ts";
 

@@ -9,7 +9,7 @@ import { packed } from "../server/packing.ts";
 import { randomBytes } from "../server/waiting.ts";
 import { readRecord } from "../requests/record-bytes.ts";
 import { listOf } from "../requests/row-list.ts";
-import type { OpenedOn } from "../open-redis-frontier.ts";
+import type { OpenedFrontier } from "../open-redis-frontier.ts";
 import { handOuts } from "../frontier/lease-source.ts";
 import { END, packedEnds } from "../frontier/lease-ends.ts";
 
@@ -54,10 +54,10 @@ interface Polled {
 }
 
 export class QueueLeases {
-  readonly #on: OpenedOn;
+  readonly #on: OpenedFrontier;
   #turn = 0;
 
-  constructor(on: OpenedOn) {
+  constructor(on: OpenedFrontier) {
     this.#on = on;
   }
 

@@ -1,17 +1,17 @@
 /**
  * RedisQueues: a frontier on Redis as the queues of a server's protocol. A queue is a host key; its clock, its limit and its counts are in
- * the server (lua/lib-queue.lua), so that every process that serves it answers alike, and one that dies takes nothing with it.
+ * the server (lua/lib-queue.lua), so that every process that serves it answers alike, and no state is lost with a process.
  *
  *   I1  A call may be made by any process: none has to be the one that handed a URL out.
  */
 import type { RecordView, RequestInput } from "../../../engine/types/frontier-types.ts";
 import { STATE } from "../server/partition-keys.ts";
 import { packed, type Packable, type Unpacked, unpacked } from "../server/packing.ts";
-import { MemoryFull } from "../server/server-link.ts";
+import { isMemoryFull } from "../../../base/errors.ts";
 import { readRecord } from "../requests/record-bytes.ts";
 import type { Row } from "../requests/request-reader.ts";
 import { listOf, RowList } from "../requests/row-list.ts";
-import type { OpenedOn } from "../open-redis-frontier.ts";
+import type { OpenedFrontier } from "../open-redis-frontier.ts";
 import {
   type Found,
   readFound,
@@ -69,9 +69,9 @@ export interface QueueSums {
 export class RedisQueues {
   readonly frontier: RedisFrontier;
   readonly leases: QueueLeases;
-  readonly #on: OpenedOn;
+  readonly #on: OpenedFrontier;
 
-  constructor(on: OpenedOn, now: () => number) {
+  constructor(on: OpenedFrontier, now: () => number) {
     this.#on = on;
     this.frontier = on.frontier as unknown as RedisFrontier;
     this.leases = new QueueLeases(on);
@@ -106,14 +106,14 @@ export class RedisQueues {
   }
 
   /** Makes URLs finished, or due at their dates, whatever they were; those of a queue in their order. */
-  async know(list: readonly KnownRequest[]): Promise<KnownAnswer[]> {
+  async putKnown(list: readonly KnownRequest[]): Promise<KnownAnswer[]> {
     const answers: KnownAnswer[] = new Array(list.length).fill("refused");
     const places = new Map<number, number[]>();
     this.#rowsOf(list).forEach((row, at) => {
       if (typeof row !== "number") listOf(places, row.partition).push(at);
     });
     await eachSlice(places, KNOWN_MAX, async (partition, slice) => {
-      const made = await this.#knowSlice(
+      const made = await this.#putSlice(
         partition,
         slice.map((at) => list[at] as KnownRequest),
       );
@@ -125,7 +125,7 @@ export class RedisQueues {
   }
 
   /** Rules may have changed since the slice was made: what they refuse now is not sent. */
-  async #knowSlice(partition: number, list: readonly KnownRequest[]): Promise<KnownAnswer[]> {
+  async #putSlice(partition: number, list: readonly KnownRequest[]): Promise<KnownAnswer[]> {
     const { link, reader, rules } = this.#on;
     const answers: KnownAnswer[] = new Array(list.length).fill("refused");
     for (;;) {
@@ -146,7 +146,7 @@ export class RedisQueues {
           ...[link.batch(), version, rows.packed(), packed(facts as Packable)],
         ]);
       } catch (cause) {
-        if (!(cause instanceof MemoryFull)) throw cause;
+        if (!isMemoryFull(cause)) throw cause;
         for (const at of sent) answers[at] = "full";
         return answers;
       }

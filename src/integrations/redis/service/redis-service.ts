@@ -1,6 +1,6 @@
 /**
  * Room `src/integrations/redis/service`: several servers of a protocol on one Redis as one service: which crawls there are, what is set for all,
- * which servers live, and the queues of a crawl. Decides nothing about URLs. May touch the rooms beside it.
+ * which servers are alive, and the queues of a crawl. Decides nothing about URLs. May touch the rooms beside it.
  */
 
 /**
@@ -9,8 +9,7 @@
  *   <prefix>:{<name>}:service      crawls, settings, servers
  *   frontier <name>:<crawl>        a crawl; with ~<number> where it was deleted before, or its id is no plain word
  *
- *   I1  A crawl that is deleted leaves the hash first; its frontier's name never comes again, and its keys go then, by whichever server
- *       comes to it.
+ *   I1  A crawl that is deleted leaves the hash first; its frontier's name is never reused, and any server then deletes its keys.
  */
 import type { Clock } from "../../../base/clock.ts";
 import { FrontierError, misuse } from "../../../base/errors.ts";

@@ -18,7 +18,7 @@ import { REDIS_EXPORT_NAME } from "../../../persistence/transfer/import-sections
 import { encode } from "../../../persistence/transfer/tagged-json.ts";
 import { readScanned } from "../frontier/record-views.ts";
 import { readStates, type StateSum } from "../frontier/state-report.ts";
-import { type OpenedOn, openWhole } from "../open-redis-frontier.ts";
+import { type OpenedFrontier, openWithParts } from "../open-redis-frontier.ts";
 import type { RedisFrontierOptions } from "../redis-options.ts";
 import { STATE } from "../server/partition-keys.ts";
 import { hostLine, type LineNames, recordLine, seenLines } from "./redis-lines.ts";
@@ -97,7 +97,7 @@ export async function* exportRedisFrontier({
   onProgress,
   ...options
 }: RedisExportOptions): AsyncGenerator<string> {
-  const on = await openWhole({ ...options, mustExist: true });
+  const on = await openWithParts({ ...options, mustExist: true });
   const { frontier, link } = on;
   let isDrained = false;
   let [lines, records] = [0, 0];
@@ -125,7 +125,7 @@ export async function* exportRedisFrontier({
 type Only = NonNullable<RedisExportOptions["only"]>;
 
 async function* linesOf(
-  on: OpenedOn,
+  on: OpenedFrontier,
   state: StateSum,
   only: Only | undefined,
 ): AsyncGenerator<Line> {
@@ -157,7 +157,7 @@ async function* linesOf(
   if (only === undefined) yield { end: counts };
 }
 
-async function epochsOf({ link }: OpenedOn, partition: number): Promise<Map<number, string>> {
+async function epochsOf({ link }: OpenedFrontier, partition: number): Promise<Map<number, string>> {
   const [key = ""] = link.keys[partition] as readonly string[];
   const fields = (await link.retry(() => link.commands.call(key, "HGETALL", [key]))) as Buffer[];
   const epochs = new Map<number, string>();
@@ -176,7 +176,7 @@ function isAsked(line: Line, { state, rule, host }: Only): boolean {
 }
 
 /** What an import needs before all others. */
-async function headLine(on: OpenedOn, state: StateSum): Promise<Line> {
+async function headLine(on: OpenedFrontier, state: StateSum): Promise<Line> {
   const { link, reader, frontier, isServed } = on;
   const { label, rules, defaults } = reader.set;
   const served: Record<string, number[]> = {};
@@ -201,7 +201,7 @@ async function headLine(on: OpenedOn, state: StateSum): Promise<Line> {
 
 /** Turns, passes and places of one partition. */
 async function partOf(
-  { link, reader }: OpenedOn,
+  { link, reader }: OpenedFrontier,
   state: StateSum,
   partition: number,
 ): Promise<Line> {
@@ -233,7 +233,7 @@ async function partOf(
   };
 }
 
-async function* hostLines({ link }: OpenedOn): AsyncGenerator<Line> {
+async function* hostLines({ link }: OpenedFrontier): AsyncGenerator<Line> {
   for (let partition = 0; partition < link.keys.length; partition++) {
     const argsAt = (cursor: string) => ["hosts", cursor, String(HOSTS)];
     for await (const answer of link.slices("dump", partition, argsAt)) {
@@ -243,7 +243,7 @@ async function* hostLines({ link }: OpenedOn): AsyncGenerator<Line> {
 }
 
 async function* identityLines(
-  { link }: OpenedOn,
+  { link }: OpenedFrontier,
   names: readonly LineNames[],
 ): AsyncGenerator<Line> {
   for (let partition = 0; partition < link.keys.length; partition++) {
@@ -260,7 +260,10 @@ async function* identityLines(
   }
 }
 
-async function* recordLines({ link }: OpenedOn, names: readonly LineNames[]): AsyncGenerator<Line> {
+async function* recordLines(
+  { link }: OpenedFrontier,
+  names: readonly LineNames[],
+): AsyncGenerator<Line> {
   for (let partition = 0; partition < link.keys.length; partition++) {
     for (let from = "0"; from !== ""; ) {
       const answer = await link.run("dump", partition, ["records", from, String(RECORDS)]);

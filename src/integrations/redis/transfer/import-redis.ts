@@ -18,7 +18,7 @@ import type { Line } from "../../../persistence/transfer/export-lines.ts";
 import { isExportHead, REDIS_EXPORT_NAME } from "../../../persistence/transfer/import-sections.ts";
 import { decode } from "../../../persistence/transfer/tagged-json.ts";
 import { readStates } from "../frontier/state-report.ts";
-import { type OpenedOn, openWhole } from "../open-redis-frontier.ts";
+import { type OpenedFrontier, openWithParts } from "../open-redis-frontier.ts";
 import type { RedisFrontierOptions } from "../redis-options.ts";
 import { numberOf } from "../requests/rule-set.ts";
 import { packed, type Packable } from "../server/packing.ts";
@@ -38,7 +38,7 @@ const SLICE = 64;
 export interface RedisImportOptions
   extends Pick<RedisFrontierOptions, "redis" | "name" | "prefix" | "partitions"> {
   /**
-   * So many first lines were visited elsewhere: they are known from then on, and not pending.
+   * Number of first lines that were visited elsewhere: they count as seen and are not pending.
    * @defaultValue 0
    */
   readonly visited?: number | undefined;
@@ -50,9 +50,9 @@ export interface RedisImportOptions
 }
 
 /**
- * Imports lines into a frontier on Redis, made where it is missing. An export of `exportRedisFrontier` makes an equal frontier where there is
- * none of that name. Other lines are pushed: URLs, requests as JSON, and of an export into a frontier that is there its records' requests.
- * Costs what pushing the lines costs.
+ * Imports lines into a frontier on Redis, which is created if it does not exist. A new frontier becomes equal to one that
+ * `exportRedisFrontier` exported. All other lines are pushed: URLs, requests as JSON, and, into an existing frontier, the requests of an
+ * export's records. Costs what pushing the lines costs.
  *
  * Rejects with `FORMAT_UNSUPPORTED` for a directory's whole export where no frontier is there, since its finished identities have hashes that
  * Redis cannot look up; with `UNSUPPORTED` for fingerprints of Scrapy's `requests.seen`; with `SNAPSHOT_CORRUPT` where a line of an export is wrong or
@@ -83,7 +83,7 @@ export async function importRedisFrontier(
     if (head.outrider === REDIS_EXPORT_NAME) return await restore(options, head, parsed);
     if (isExportHead(head)) throw otherStore();
   }
-  const on = await openWhole(options);
+  const on = await openWithParts(options);
   try {
     const pushed = await pushAll(on, rest, visited);
     return { kind: "requests", ...pushed };
@@ -100,7 +100,7 @@ function otherStore(): FrontierError {
 
 async function isMade({ redis, name, prefix }: RedisImportOptions): Promise<boolean> {
   try {
-    const { frontier } = await openWhole({ redis, name, prefix, mustExist: true });
+    const { frontier } = await openWithParts({ redis, name, prefix, mustExist: true });
     await frontier.close();
     return true;
   } catch (cause) {
@@ -113,7 +113,7 @@ async function isMade({ redis, name, prefix }: RedisImportOptions): Promise<bool
 type Counts = Omit<ImportResult, "kind">;
 
 async function pushAll(
-  on: OpenedOn,
+  on: OpenedFrontier,
   lines: AsyncIterable<Line | string>,
   visited: number,
 ): Promise<Counts> {
@@ -137,7 +137,7 @@ async function pushAll(
 }
 
 /** Requests that were visited elsewhere: identities alone. */
-async function markSeen(on: OpenedOn, list: readonly RequestLike[]): Promise<void> {
+async function markSeen(on: OpenedFrontier, list: readonly RequestLike[]): Promise<void> {
   const lists = new Lists(on, "seen");
   for (const request of list) {
     const input = typeof request === "string" ? { url: request } : (request as RequestInput);
@@ -151,13 +151,13 @@ const REMOVED = 2;
 
 /** Things on their way to the partitions, some at once. */
 class Lists {
-  readonly #on: OpenedOn;
+  readonly #on: OpenedFrontier;
   readonly #what: string;
   readonly #lists = new Map<number, Packable[]>();
   /** How many were new. */
   count = 0;
 
-  constructor(on: OpenedOn, what: string) {
+  constructor(on: OpenedFrontier, what: string) {
     this.#on = on;
     this.#what = what;
   }
@@ -190,7 +190,7 @@ async function restore(
 ): Promise<ImportResult> {
   const { rules, defaults } = headOf(head);
   const partitions = options.partitions ?? Number(head.partitions);
-  const on = await openWhole(
+  const on = await openWithParts(
     {
       ...options,
       ...{ partitions, defaults, maxDeliveries: Number(head.maxDeliveries) },
@@ -234,7 +234,7 @@ function wrong(line: number, what: string): FrontierError {
 }
 
 async function takeLines(
-  on: OpenedOn,
+  on: OpenedFrontier,
   head: Line,
   lines: AsyncIterable<Line | string>,
 ): Promise<Pick<ImportResult, "size" | "rejected" | "reasons">> {
@@ -280,7 +280,7 @@ async function takeLines(
   return { size: records.count, rejected, reasons };
 }
 
-function hostPartition({ reader, isServed }: OpenedOn, { host }: Line): number {
+function hostPartition({ reader, isServed }: OpenedFrontier, { host }: Line): number {
   return reader.partitionOf(isServed ? String(host) : undefined, String(host));
 }
 
@@ -292,7 +292,7 @@ function seenPartition({ partition }: Line, isSame: boolean): number {
 }
 
 /** Turns, passes and counts, when all others are there. */
-async function takeState(on: OpenedOn, head: Line): Promise<void> {
+async function takeState(on: OpenedFrontier, head: Line): Promise<void> {
   const { link, reader } = on;
   const specs = new Map(reader.set.list.specs.map((spec) => [spec.id, spec]));
   const byNumber = <T>(list: unknown): Record<string, T> =>

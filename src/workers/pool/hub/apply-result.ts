@@ -117,8 +117,12 @@ function settle(
 function applyPush(port: OwnerPort, message: ResultMessage, extras: Extras): boolean {
   const { links, dropped } = message;
   try {
-    const list = extras.requests === undefined ? links : [...links, ...extras.requests];
-    if (list.length > 0 && isRefusedByDisk(port.pushMany(list))) return false;
+    const { good, bad } =
+      extras.requests === undefined
+        ? { good: links, bad: [] }
+        : port.sift([...links, ...extras.requests]);
+    if (good.length > 0 && isRefusedByDisk(port.pushMany(good))) return false;
+    for (const { cause } of bad) port.fault({ kind: "handler", stage: "push", cause });
     port.countDropped(dropped);
   } catch (cause) {
     if (isFull(cause)) return false;

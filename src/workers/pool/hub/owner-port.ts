@@ -70,6 +70,11 @@ export interface OwnerPort {
    * when it cannot, and has then changed nothing.
    */
   applyResults(resultBatch: ResultBatch): readonly boolean[];
+  /** The requests of a list that can be pushed, and why each of the others cannot. */
+  sift(list: readonly unknown[]): {
+    readonly good: readonly unknown[];
+    readonly bad: ReadonlyArray<{ readonly cause: unknown }>;
+  };
   pushMany(requests: readonly unknown[]): Pushed;
   /** Whether a record has nothing but a URL. Other records have extras, which must be read. */
   isPlain(lease: OwnedLease): boolean;

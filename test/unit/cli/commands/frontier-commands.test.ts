@@ -37,7 +37,7 @@ it("stats says whether somebody has the directory open, and who", async () => {
   expect((await command("stats", directory)).out).toMatch(/^status {5}stopped\n/);
 });
 
-it("an option that nobody knows is said to stand in the file of --options", async () => {
+it("an unknown option is reported as one of the file of --options", async () => {
   const directory = join(folder, "crawl");
   await (await openFrontier({ directory })).close();
   const file = join(folder, "options.json");

@@ -86,7 +86,7 @@ it("Scrapy's fingerprints count as seen under its preset, and are refused under 
   expect((await command("export", folder)).code).toBe(2);
 });
 
-it("standard input and output carry a frontier, and progress is told to terminals alone", async () => {
+it("standard input and output carry a frontier, and progress is shown on terminals alone", async () => {
   const source = join(folder, "source");
   const frontier = await openFrontier({ directory: source });
   frontier.pushMany(["https://x.test/1", "https://y.test/2"]);

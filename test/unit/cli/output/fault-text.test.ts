@@ -11,7 +11,7 @@ describe("a fault for a person", () => {
     const text = faultText({ type: "downloader", message, url: "http://foo/robots.txt", cause });
     expect(text.split("\n")).toEqual([
       "http://foo/robots.txt: getaddrinfo ENOTFOUND foo",
-      "  see how the name is spelled, and that this machine can look names up",
+      "  check the spelling of the name, and that this machine can resolve names",
     ]);
     expect(faultText({ type: "analyzer", message: "crawler error: analyzer: threw" })).toBe(
       "threw",

@@ -187,10 +187,10 @@ describe("the live view", () => {
     view.end();
     expect(io.text.err).toBe(
       [
-        "0.0 s  pages 0  0/s  pending 50  failed 1  errors 0\n",
-        "1.0 s  pages 10  10/s  pending 50  failed 1  errors 0\n",
-        "2.0 s  pages 20  10/s  pending 50  failed 1  errors 0\n",
-        "3.0 s  pages 30  10/s  pending 50  failed 1  errors 0\n",
+        "0.0 s  pages 0  0/s  pending 50  failed 0  forbidden 1  errors 0\n",
+        "1.0 s  pages 10  10/s  pending 50  failed 0  forbidden 1  errors 0\n",
+        "2.0 s  pages 20  10/s  pending 50  failed 0  forbidden 1  errors 0\n",
+        "3.0 s  pages 30  10/s  pending 50  failed 0  forbidden 1  errors 0\n",
       ].join(""),
     );
   });

@@ -1,8 +1,10 @@
 import {
   appendFileSync,
+  closeSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readFileSync,
   rmSync,
   statSync,
@@ -11,7 +13,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { gunzipSync } from "node:zlib";
+import { gunzipSync, gzipSync } from "node:zlib";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createVirtualClock } from "../../../../src/base/clock.ts";
 import { createRandom } from "../../../../src/base/random.ts";
@@ -180,6 +182,51 @@ describe("a WARC file", () => {
     ]);
   });
 
+  it("has an index that is whole before the next file is made, and closes each file once", async () => {
+    const path = join(folder(), "a.warc.gz");
+    const indexed = (name: string): string[] => {
+      const lines = readFileSync(path.replace(".warc.gz", `${name}.cdxj`), "utf8");
+      return lines.match(/(?<=site\.test\/p)\d+/g) ?? [];
+    };
+    const file = createWarcFile(path, { rotateBytes: 1 });
+    await file.archive(exchange(1));
+    const next = path.replace(".warc.gz", "-0001.warc.gz");
+    mkdirSync(next);
+    await expect(file.archive(exchange(2))).rejects.toThrow();
+    // A kill at this moment leaves this.
+    expect(indexed("")).toEqual(["1"]);
+    rmSync(next, { recursive: true });
+    const block = path.replace(".warc.gz", ".cdxj.new");
+    mkdirSync(block);
+    await expect(file.archive(exchange(2))).rejects.toThrow();
+    rmSync(block, { recursive: true });
+    // Whatever is opened now may get the number of a file that was closed.
+    const others = [1, 2].map((n) => openSync(`${path}.${n}`, "w"));
+    await file.archive(exchange(2));
+    others.push(openSync(`${path}.3`, "w"));
+    await file.archive(exchange(3));
+    file.close();
+    for (const other of others) closeSync(other);
+    expect(["", "-0001", "-0002"].map(indexed)).toEqual([["1"], ["2"], ["3"]]);
+  });
+
+  it("goes on behind the number of the last file where files before it were taken away", async () => {
+    const path = join(folder(), "a.warc.gz");
+    const first = createWarcFile(path, { rotateBytes: 1 });
+    for (const n of [1, 2, 3]) await first.archive(exchange(n));
+    first.close();
+    for (const each of first.paths.slice(0, 2)) {
+      rmSync(each);
+      rmSync(each.replace(".warc.gz", ".cdxj"));
+    }
+    const second = createWarcFile(path, { rotateBytes: 1 });
+    for (const n of [4, 5]) await second.archive(exchange(n));
+    second.close();
+    const later = [2, 3, 4].map((n) => path.replace(".warc", `-000${n}.warc`));
+    expect(second.paths).toEqual([path, ...later]);
+    expect(later.map((each) => count(each, "response"))).toEqual([1, 1, 1]);
+  });
+
   it("says who wrote it, once for each opening", async () => {
     const path = join(folder(), "a.warc.gz");
     const clock = createVirtualClock(1_700_000_000_000);
@@ -193,6 +240,30 @@ describe("a WARC file", () => {
     expect(text(path)).toMatch(/^WARC\/1\.1\r\nWARC-Type: warcinfo\r\n/);
     expect(text(path)).toContain("WARC-Date: 2023-11-14T22:13:20.000Z\r\nWARC-Filename: a.warc.gz");
     expect(text(path)).toContain("operator: me\r\n");
+  });
+
+  it.each<[what: string, bytes: Buffer]>([
+    ["text", Buffer.from("no archive at all")],
+    ["a file that gzip named", Buffer.concat([Buffer.from([31, 139, 8, 8]), gzipSync("WARC/1.0")])],
+    ["a gzip file of something else", gzipSync("<html>")],
+  ])("leaves %s as it is, however short it is", (_, bytes) => {
+    const path = join(folder(), "foreign.warc.gz");
+    writeFileSync(path, bytes);
+    expect(() => createWarcFile(path)).toThrow(
+      expect.objectContaining({ code: "ARGUMENT_INVALID" }),
+    );
+    expect(readFileSync(path)).toEqual(bytes);
+  });
+
+  it("cuts the beginning of a first record, and what a power loss left of one", () => {
+    const path = join(folder(), "begun.warc.gz");
+    const record = gzipSync("WARC/1.1\r\n".repeat(40));
+    for (const bytes of [record.subarray(0, 5), record.subarray(0, 30), Buffer.alloc(4_096)]) {
+      writeFileSync(path, bytes);
+      const file = createWarcFile(path);
+      file.close();
+      expect([file.cutBytes, existsSync(path)]).toEqual([bytes.length, false]);
+    }
   });
 
   it("is not written over a file of another kind, and takes no other name or option", () => {

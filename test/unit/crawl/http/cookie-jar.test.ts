@@ -166,7 +166,7 @@ describe("a crawl", () => {
     response.writeHead(200, { "content-type": "text/html" }).end(links);
   };
 
-  it("keeps none and sends none, unless it is told to", async () => {
+  it("keeps none and sends none without the option", async () => {
     await using site = await openSite(page);
     await crawl({ ...BASE, seeds: site.url }).finished;
     expect(site.asked).toEqual(["/robots.txt -", "/ -", "/1 -"]);

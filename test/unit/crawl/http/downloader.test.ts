@@ -393,7 +393,7 @@ describe("the address guard of the downloader", () => {
     expect(await faultOf(downloader.download({ url }))).toBe("address");
   });
 
-  it("judges the very answer that is dialled: one question, so nothing can be rebound", async () => {
+  it("checks the same answer that is dialled: one look-up, so nothing can be rebound", async () => {
     const seen: string[] = [];
     const server = await listen(
       createServer((request, response) => {
@@ -412,7 +412,7 @@ describe("the address guard of the downloader", () => {
     expect(seen).toEqual([]);
   });
 
-  it("judges the socket's own address too, whatever led to it", async () => {
+  it("checks the socket's own address too, whatever led to it", async () => {
     const server = await listen(createServer((_, response) => void response.end("secret")));
     const { port } = server.address() as AddressInfo;
     const downloader = createDownloader({ dial: { address: "127.0.0.1", port } });
@@ -435,7 +435,7 @@ describe("the address guard of the downloader", () => {
     );
   });
 
-  it("judges literal addresses, in brackets too", async () => {
+  it("checks literal addresses, in brackets too", async () => {
     const downloader = createDownloader();
     closeAfter(() => downloader.close());
     for (const url of ["http://127.0.0.1:9/", "http://[::1]:9/", "http://[::ffff:127.0.0.1]:9/"])

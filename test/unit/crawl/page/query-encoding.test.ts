@@ -59,5 +59,5 @@ describe("letters in the query of a link", () => {
       true,
       true,
     ]);
-  }, 20_000);
+  });
 });

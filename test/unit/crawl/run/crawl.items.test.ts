@@ -47,3 +47,12 @@ it("crawl<Item> types analyzers, pipelines and the event item", async () => {
 function itemOf(title: string): Item {
   return { title };
 }
+
+it.each(["analyzers", "downloaders", "pipelines"] as const)(
+  "a module among %s that exports an object without its function is refused by name",
+  async (option) => {
+    const path = new URL("data:text/javascript,export default {}");
+    const run = crawl({ seeds: "https://a.example/", robots: false, [option]: [path] });
+    await expect(run.finished).rejects.toMatchObject({ code: "ARGUMENT_INVALID" });
+  },
+);

@@ -86,7 +86,7 @@ describe("crawl()", () => {
     expect(summary.pending).toBeGreaterThan(0);
   });
 
-  it("stays in the seeds' domains unless told otherwise", async () => {
+  it("stays in the seeds' domains by default", async () => {
     await using web = await openSyntheticWeb({ seed: 5, hosts: 3, pages: 12, traps: false });
     const summary = await crawl({ ...QUICK, seeds: web.seed, dial: web.dial }).finished;
     expect(summary.rejected).toEqual({ "no-rule": expect.any(Number) });
@@ -120,7 +120,7 @@ describe("crawl()", () => {
     expect(faults).toEqual([refused, refused]);
   });
 
-  it("stops when told: visits under way end, what is left stays, and nothing runs on", async () => {
+  it("stops on request: visits under way end, what is left stays, and nothing runs on", async () => {
     await using web = await openSyntheticWeb({ seed: 5, hosts: 10, pages: 500, traps: false });
     const run = crawl({ ...QUICK, seeds: web.seed, dial: web.dial, concurrency: 8 });
     let count = 0;

@@ -3,7 +3,7 @@ import { crawl } from "../../../../src/crawl/run/crawl.ts";
 import { openSyntheticWeb } from "../../../../src/testing.ts";
 
 describe("the host of traps", () => {
-  it("is crawled to an end: every trap bounded and told, every real page found", async () => {
+  it("is crawled to an end: every trap bounded and reported, every real page found", async () => {
     await using web = await openSyntheticWeb({ seed: 1, hosts: 1, pages: 1 });
     const pages: string[] = [];
     const faults: Record<string, string> = {};
@@ -17,7 +17,7 @@ describe("the host of traps", () => {
       maxBytes: 1024 * 1024,
       maxLinks: 50,
       maxRedirects: 5,
-      timeouts: { bodyMs: 2_000 }, // only /hang may be given up, however busy the machine is
+      timeouts: { bodyMs: 6_000 }, // only /hang takes longer, however busy the machine is
       defaults: { maxAttempts: 1 },
     });
     run.on("page", ({ url }) => pages.push(new URL(url).pathname));

@@ -7,7 +7,7 @@ const TITLE = [1, 2] as const;
 const FOOT = [3, 4] as const;
 
 const run = ([before, after]: readonly [number, number], length: number): Run => ({
-  ...{ before, after, fours: Array.from({ length }, (_, at) => at) },
+  ...{ before, after, shingles: Array.from({ length }, (_, at) => at) },
 });
 
 /** So many pages with a text of 40 and a run of `length` in the footer. */

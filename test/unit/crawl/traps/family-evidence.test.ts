@@ -138,7 +138,7 @@ describe("a family", () => {
     expect(isLeft("/photo/99")).toBe(false);
   });
 
-  it("of many kinds takes more of those that give nothing", () => {
+  it("of many kinds takes more empty visits", () => {
     const run = (every: number): boolean => {
       const { visit, isLeft } = openWatch();
       for (let n = 0; n < 60; n++)
@@ -148,7 +148,7 @@ describe("a family", () => {
     expect([run(3), run(5)]).toEqual([false, true]);
   });
 
-  it("goes behind others the more of its visits showed nothing", () => {
+  it("goes behind others the more of its visits were empty", () => {
     const { watch, visit } = openWatch();
     const doubts: number[] = [];
     for (let n = 0; n < 16; n++) {

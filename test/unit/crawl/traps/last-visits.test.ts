@@ -12,6 +12,7 @@ import { LastVisits } from "../../../../src/crawl/traps/last-visits.ts";
 import { evidenceOf } from "../../../../src/crawl/traps/trap-evidence.ts";
 import { createTrapWatch } from "../../../../src/crawl/traps/trap-watch.ts";
 import { openFrontier } from "../../../../src/index.ts";
+import { createVirtualClock } from "../../../../src/testing.ts";
 import { testSeed } from "../../../support/seed.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "outrider-last-visits-"));
@@ -26,7 +27,7 @@ describe("visits on credit", () => {
     const given = trap();
     const verdicts = Array.from({ length: 9 }, (_, n) => {
       const verdict = last.take(given, `kind ${n % 2}`, `url ${n}`);
-      last.ended(`url ${n}`, "nothing");
+      last.ended(`url ${n}`, "empty");
       return verdict;
     });
     expect(verdicts.join(" ")).toBe("visit visit visit visit visit visit leave leave leave");
@@ -34,7 +35,7 @@ describe("visits on credit", () => {
     const other = trap();
     const one = Array.from({ length: 4 }, (_, n) => {
       const verdict = kinds.take(other, "one", `url ${n}`);
-      kinds.ended(`url ${n}`, "nothing");
+      kinds.ended(`url ${n}`, "empty");
       return verdict;
     });
     expect([...one, kinds.take(other, "two", "url")].join(" ")).toBe(
@@ -49,23 +50,26 @@ describe("visits on credit", () => {
     let [given, kind] = [trap(), 0];
     const out: string[] = [];
     // The model: what is left of six and three, two more for each that gave something, one where there was no visit, at most eight.
-    let [ofTrap, ofKind, ended] = [6, 3, 0];
+    // One by one until the first of them was useful.
+    let [ofTrap, ofKind, ended, wasUseful] = [6, 3, 0, false];
     for (let n = 0; n < 2_000; n++) {
       if (out.length > 0 && random.below(2) === 0) {
         const gain = Math.max(random.below(4) - 1, 0);
         const url = out.shift() as string;
         for (const each of [url, url, `never begun ${n}`])
-          last.ended(each, (["nothing", "no visit", "something"] as const)[gain] ?? "nothing");
+          last.ended(each, (["empty", "no visit", "useful"] as const)[gain] ?? "empty");
         [ofTrap, ofKind] = [Math.min(ofTrap + gain, 8), Math.min(ofKind + gain, 8)];
+        wasUseful ||= gain === 2;
         ended++;
         continue;
       }
-      const isOpen = ofTrap > 0 && ofKind > 0;
+      const hasCredit = ofTrap > 0 && ofKind > 0;
+      const isOpen = hasCredit && (wasUseful || out.length === 0);
       const expected = isOpen ? "visit" : out.length > 0 ? "wait" : "leave";
       expect([seed, n, last.take(given, `kind ${kind}`, `url ${n}`)]).toEqual([seed, n, expected]);
       if (expected === "leave") {
         [given, kind] = [trap(), kind + 1];
-        [ofTrap, ofKind] = [6, 3];
+        [ofTrap, ofKind, wasUseful] = [6, 3, false];
       }
       if (!isOpen) continue;
       [ofTrap, ofKind] = [ofTrap - 1, ofKind - 1];
@@ -73,6 +77,28 @@ describe("visits on credit", () => {
       expect(last.trapOf(`url ${n}`)).toBe(given);
     }
     expect([ended > 100, kind > 5]).toEqual([true, true]);
+  });
+
+  it("are one at a time of a URL whose lease ran out, so that none waits for a visit that has ended", async () => {
+    const last = new LastVisits();
+    const given = trap();
+    const take = (n: number): string => last.take(given, `kind ${n}`, `url ${n}`);
+    let isOver = false;
+    expect([take(0), take(0)]).toEqual(["visit", "wait"]);
+    const end = last.nextEnd().then(() => {
+      isOver = true;
+    });
+    last.ended("url 1", "empty");
+    await Promise.resolve();
+    expect(isOver).toBe(false);
+    last.ended("url 0", "empty");
+    await end;
+    const verdicts = Array.from({ length: 6 }, (_, n) => {
+      const verdict = take(n);
+      last.ended(`url ${n}`, "empty");
+      return verdict;
+    });
+    expect(verdicts.join(" ")).toBe("visit visit visit visit visit leave");
   });
 
   it("are of ten thousand URLs of a trap at most", () => {
@@ -86,9 +112,10 @@ describe("visits on credit", () => {
 
 describe("a calendar", () => {
   const day = (n: number): string => `http://a.example/day/${n}`;
-  const open = () => {
+  const open = (isNew?: (url: string) => boolean) => {
     const known = new Set<string>();
-    const watch = createTrapWatch({ isKnown: (url) => known.has(url) });
+    const isKnown = (url: string): boolean => known.has(url);
+    const watch = createTrapWatch({ isKnown, ...(isNew && { isNew }) });
     const visit = (n: number, text: string, links: readonly string[]): void => {
       const digest = createTextDigest(day(n));
       digest.add(text);
@@ -134,6 +161,17 @@ describe("a calendar", () => {
     expect(ends.filter((end) => end === "visit")).toHaveLength(8);
   });
 
+  it("counts no URL toward the ten thousand that failed before", () => {
+    const failed = new Set<string>();
+    const { watch } = open((url) => !failed.has(url));
+    for (let n = 800; n < 900; n++) {
+      expect(watch.linkOf(day(n))).toBe("aside");
+      failed.add(day(n));
+    }
+    for (let n = 0; n < 11_000; n++) watch.linkOf(day(800 + (n % 100)));
+    expect([watch.linkOf(day(899)), watch.linkOf(day(901))]).toEqual(["leave", "aside"]);
+  });
+
   it("keeps its credit for leases that are given back", () => {
     const { watch, lease } = open();
     for (let n = 1_000; n < 1_050; n++) {
@@ -157,11 +195,52 @@ describe("sites whose lists come before what they list", () => {
     await crawl({ ...options, maxPages: 290 }).finished;
     const frontier = await openFrontier({ directory });
     const pending = [...frontier.records({ state: "pending" })];
-    const aside = pending.filter(({ priority }) => priority === -2_000_000);
+    const aside = pending.filter(({ priority }) => priority === -2e15);
     await frontier.close();
     expect(aside.length).toBeGreaterThan(50);
     const { reason } = await crawl(options).finished;
     expect([reason, site.good() / site.goodCount >= 0.995]).toEqual(["finished", true]);
+  });
+
+  it("are visited to their end however long a visit takes: those that wait for it keep their leases", async () => {
+    const clock = createVirtualClock(1_000);
+    const defaults = { politeness: { delayMs: 0, perHost: 4 } };
+    await using frontier = await openFrontier({ clock, defaults, leaseMs: 1e9 });
+    const slow: Array<() => void> = [];
+    let visits = 0;
+    const site: Downloader = {
+      async download({ url }) {
+        const n = Number(/day\/(\d+)/.exec(url)?.[1] ?? 0);
+        const days = Array.from({ length: 30 }, (_, by) => `<a href="/day/${n + by + 1}">`);
+        const isLast = ++visits > 11;
+        if (isLast) await new Promise<void>((resolve) => void slow.push(resolve));
+        const own = Array.from(
+          { length: 40 },
+          (_, at) => `w${createRandom(41 * n + at).below(1e9)}`,
+        );
+        const text = isLast ? own.join(" ") : `Nothing is planned for day ${n} ${days.join("")}`;
+        const body = Buffer.from(text);
+        const headers = { "content-type": "text/html" };
+        return { url, status: 200, headers, body, bytes: body.length, latencyMs: 1 };
+      },
+    };
+    const seeds = "http://calendar.example/day/1";
+    const options = { ...PLAIN, maxDepth: 1_000, clock, frontier, seeds, downloaders: [site] };
+    let isOver = false;
+    const finished = crawl(options).finished.finally(() => {
+      isOver = true;
+    });
+    while (!isOver) {
+      // Each of them takes two seconds.
+      for (let turn = 0; turn < 20; turn++) {
+        await new Promise(setImmediate);
+        clock.advance(100);
+      }
+      slow.shift()?.();
+    }
+    const { pages } = await finished;
+    expect(frontier.report()).toMatchObject({ done: pages, failed: 0 });
+    expect(pages).toBeGreaterThan(30);
   });
 
   it("end where the last visits find no page", async () => {

@@ -37,8 +37,8 @@ describe("a part of a longer page", () => {
     shown.take(HOST, range(0, 200), A);
     return shown;
   };
-  const isPart = (shown: ShownTexts, fours: Set<number>): boolean =>
-    shown.take(HOST, fours, `${A}2`).isPart;
+  const isPart = (shown: ShownTexts, shingles: Set<number>): boolean =>
+    shown.take(HOST, shingles, `${A}2`).isPart;
 
   it("is one when it is shown by itself for the first time, and no more", () => {
     const shown = openShown();

@@ -49,8 +49,8 @@ describe("the shape of a URL", () => {
   });
 
   it("is that of other spellings, and of names in its query that others have alone", () => {
-    const sets = () => [["a", "b"]];
-    const { variables = [] } = shapeOf("https://a.example//News//X?c=3&b=2&a=1", sets) ?? {};
+    const parts = () => ({ sets: [["a", "b"]], main: "a.example" });
+    const { variables = [] } = shapeOf("https://a.example//News//X?c=3&b=2&a=1", parts) ?? {};
     const named = (name: string) => variables.find((each) => each.name === `a.example${name}`);
     expect(named("/{A-Z}")?.part).toEqual({ path: "//news//x" });
     expect(named("/{//}")?.part).toEqual({ path: "/News/X" });
@@ -353,5 +353,53 @@ describe("a family of a site", () => {
     expect(hops.filter((at) => at < lastPage)).toHaveLength(6);
     // Ten are enough to set them aside, and three of those show no end.
     expect(hops).toHaveLength(13);
+  });
+});
+
+describe("a part of a URL that means nothing", () => {
+  const SITE = "http://www.a.example";
+  const letter = (n: number): string => String.fromCharCode(97 + n);
+  /** Words of a page that no other one has. */
+  const words = (n: number, count = 30): string =>
+    Array.from({ length: count }, (_, at) => letter(n) + letter(at % 26) + letter(n + at)).join(
+      " ",
+    );
+  const visit = (watch: TrapWatch, url: string, text: string, links: readonly string[] = []) =>
+    watch.visited(pageOf(url, text, links));
+
+  it("is found beside one that means something", () => {
+    const watch = createTrapWatch();
+    for (let n = 0; n < 9; n++) {
+      const path = `${SITE}/${letter(n)}`;
+      visit(watch, `${path};s=${n}a`, words(n));
+      visit(watch, `${path};s=${n}b?page=2`, words(n + 10));
+      visit(watch, `${path};s=${n}c`, words(n));
+    }
+    expect(isLeft(watch, `${SITE}/a;s=z`)).toBe(true);
+    expect(isLeft(watch, `${SITE}/a;s=z?page=7`)).toBe(false);
+  });
+
+  it("may be the host: a mirror of the first one of its domain", () => {
+    const watch = createTrapWatch({ domainOf: () => "a.example" });
+    const mirrored = "http://m.a.example/new";
+    for (let n = 0; n < 8; n++) {
+      expect(watch.plainOf(mirrored)).toBeUndefined();
+      visit(watch, `${SITE}/${letter(n)}`, words(n));
+      visit(watch, `http://m.a.example/${letter(n)}`, `${words(n)} full version`);
+    }
+    expect(watch.plainOf(mirrored)).toBe(`${SITE}/new`);
+    expect(isLeft(watch, "http://m.a.example/a")).toBe(true);
+    expect(isLeft(watch, `${SITE}/new`)).toBe(false);
+  });
+
+  it("may be a filter, whose pages show a part of others and multiply", () => {
+    const watch = createTrapWatch();
+    for (let n = 0; n < 9; n++) visit(watch, `${SITE}/${letter(n)}`, words(n));
+    for (let n = 0; n < 8; n++) {
+      const url = `${SITE}/${letter(n)}?color=red`;
+      expect(isLeft(watch, `${SITE}/i?color=blue`)).toBe(false);
+      visit(watch, url, `${words(n, 15)} ${words(n + 1, 15)}`, [`${url}&size=s`, `${url}&size=m`]);
+    }
+    expect(isLeft(watch, `${SITE}/i?color=blue`)).toBe(true);
   });
 });

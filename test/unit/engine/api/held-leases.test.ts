@@ -1,6 +1,6 @@
 /** Leases that are held as numbers end as the objects would. */
 import fc from "fast-check";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { HeldLeases } from "../../../../src/engine/api/held-leases.ts";
 import { finishKept } from "../../../../src/engine/api/keep-finished.ts";
 import { verifyFrontier } from "../../../../src/engine/api/verify-frontier.ts";
@@ -106,6 +106,39 @@ describe("HeldLeases", () => {
     expect([...held.names()]).toEqual(late.map(({ url }) => url));
     held.clear();
     expect([held.get(late[0]?.url as string), [...held.names()]]).toEqual([undefined, []]);
+  });
+
+  it("forget old ones from where they stood, however many were deleted meanwhile", async () => {
+    const frontier = await open(0);
+    frontier.pushMany(Array.from({ length: 60 }, (_, n) => `http://host${n}.test/`));
+    const held = new HeldLeases();
+    const leases = frontier.pollMany(60);
+    expect(leases.length).toBe(60);
+    for (const lease of leases) held.set(lease.url, lease);
+    const walks = ["keys", "entries", Symbol.iterator] as const;
+    const begun = walks.map((name) => vi.spyOn(Map.prototype, name as "keys"));
+    onTestFinished(() => {
+      for (const one of begun) one.mockRestore();
+    });
+    for (const { url } of leases.slice(0, 50)) {
+      held.delete(url);
+      held.dropOld(NOW);
+    }
+    expect(begun.reduce((sum, { mock }) => sum + mock.calls.length, 0)).toBeLessThan(2);
+    // The one at which it stands goes, and comes back behind the others.
+    const first = leases[50] as Lease;
+    held.delete(first.url);
+    held.set(first.url, first);
+    held.dropOld(NOW + 9_999);
+    expect([...held.names()]).toEqual([...leases.slice(51), first].map(({ url }) => url));
+    // While it stands still, others come and go.
+    for (let time = 0; time < 99; time++) held.set("other", leases[52] as Lease);
+    held.dropOld(NOW + 10_000);
+    expect([...held.names()]).toEqual([]);
+    held.set("again", first);
+    held.dropOld(NOW + 10_000);
+    held.dropOld(NOW + 10_000);
+    expect([...held.names()]).toEqual([]);
   });
 
   it("have no data of a lease that is over", async () => {

@@ -61,7 +61,7 @@ describe("put of an unknown URL", () => {
     check();
   });
 
-  it("tells listeners what was admitted and what is done", () => {
+  it("emits what was admitted and what is done", () => {
     const { frontier } = openBench();
     const told: string[] = [];
     frontier.on("accepted", (list) => told.push(...list.map(({ url }) => `accepted ${url}`)));

@@ -31,7 +31,7 @@ async function isForgotten(list: WeakRef<string[]>): Promise<boolean> {
 }
 
 describe("a list of URLs", () => {
-  it("is let go of by canonicalizeMany and by resolveLinks", async () => {
+  it("is released by canonicalizeMany and by resolveLinks", async () => {
     const many = handIn((urls) => expect(canonicalizeMany(urls).length).toBe(urls.length));
     expect(await isForgotten(many)).toBe(true);
     const links = handIn((urls) =>
@@ -41,7 +41,7 @@ describe("a list of URLs", () => {
     expect(fingerprint("http://h.test/")).toHaveLength(32);
   });
 
-  it("is let go of by a frontier that lives on", async () => {
+  it("is released by a frontier that stays open", async () => {
     const { frontier, check } = openBench();
     const pushed = handIn((urls) => expect(frontier.pushMany(urls).accepted).toBe(urls.length));
     expect(await isForgotten(pushed)).toBe(true);

@@ -368,7 +368,7 @@ describe("the tiered seen-set", () => {
     await frontier.close();
   });
 
-  it("knows nothing any more after a clear, nor after a restart that replays it", async () => {
+  it("holds nothing any more after a clear, nor after a restart that replays it", async () => {
     const options = { directory: temporary(), seen: { memoryBytes: 200_000 } };
     let frontier = await open(options);
     for (let start = 0; start < 20_000; start += 1000) {

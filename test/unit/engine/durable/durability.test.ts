@@ -173,7 +173,7 @@ describe("a frontier with a directory", () => {
     await again.frontier.close();
   });
 
-  it("tells full with reason disk while there is no room, and goes on when there is", async () => {
+  it("returns full with reason disk while there is no room, and continues when there is", async () => {
     const files = createMemoryFiles();
     const clock = createVirtualClock(0);
     const rig = await openRig(files, clock, { durability: { everyMs: 100 } });
@@ -261,7 +261,7 @@ describe("a frontier with a directory", () => {
     expect(files.names()).toEqual([]);
   });
 
-  it("keeps as many generations as it is told, and the segments of the oldest", async () => {
+  it("keeps `keep` generations, and the segments of the oldest", async () => {
     const files = createMemoryFiles();
     const rig = await openWholeRig(files, createVirtualClock(0), { snapshots: { keep: 2 } });
     for (let round = 0; round < 5; round++) {
@@ -273,7 +273,7 @@ describe("a frontier with a directory", () => {
     expect(names.filter((name) => name.startsWith("journal")).length).toBe(2);
   });
 
-  it("tells how many volatile records went with the process", async () => {
+  it("reports how many volatile records were lost with the process", async () => {
     const files = createMemoryFiles();
     const rig = await openRig(files, createVirtualClock(0));
     rig.frontier.push({ url: "https://a.example/", volatile: true });
@@ -306,7 +306,7 @@ describe("a frontier with a directory", () => {
     expect(leases.sort()).toEqual(["news 0", "rest 3"]);
   });
 
-  it("is not cleared where the disk can not be told so, and nothing of it is lost", async () => {
+  it("is not cleared if that can not be written to the disk, and nothing of it is lost", async () => {
     const files = createMemoryFiles();
     const rig = await openRig(files, createVirtualClock(0), { durability: "none" });
     rig.frontier.pushMany(URLS);
@@ -327,7 +327,7 @@ describe("a frontier with a directory", () => {
     expect(again.frontier.report().pending).toBe(1);
   });
 
-  it("is cleared in one step, whenever the power goes: hosts stay owed what they were", async () => {
+  it("is cleared in one step, whenever the power fails: hosts keep their pauses", async () => {
     const kept = { delayMs: 70, address: "192.0.2.1" };
     const found = new Set<number>();
     let isOver = false;

@@ -65,7 +65,7 @@ describe("a function of the user's that throws", () => {
     check();
   });
 
-  it("onIdle: it is told, and objects to nothing", async () => {
+  it("onIdle: its fault is reported, and the frontier is finished", async () => {
     const { frontier, faults } = openHeard({ onIdle: fail });
     frontier.push(A);
     const [lease] = await frontier.take();

@@ -57,7 +57,7 @@ describe("a redirected request", () => {
     expect(moved(request, { change: { data: undefined } }).data).toEqual({ n: 1 });
   });
 
-  it("is told what is wrong with its change, and nothing happens", () => {
+  it("throws what is wrong with its change, and nothing happens", () => {
     const { frontier } = openBench();
     frontier.push(A);
     const lease = frontier.poll() as Lease;

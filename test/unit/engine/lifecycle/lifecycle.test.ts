@@ -309,7 +309,7 @@ describe("the breaker", () => {
 });
 
 describe("close", () => {
-  it("answers what comes later as API.md says", async () => {
+  it("answers calls after close as docs/guides/embedding.md lists them", async () => {
     const { frontier, clock } = openBench();
     frontier.pushMany([A, B]);
     const lease = frontier.poll() as Lease;

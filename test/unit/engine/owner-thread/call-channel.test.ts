@@ -21,7 +21,7 @@ main().catch(({ code }) => console.log(code));
 `;
 
 describe("the line to an owner's thread", () => {
-  it("keeps a process alive until it has heard of the thread's death (I3)", async () => {
+  it("keeps a process alive until the thread's death was detected (I3)", async () => {
     const child = spawn(process.execPath, ["--eval", OUTLIVES], {
       stdio: ["ignore", "pipe", "ignore"],
     });

@@ -120,7 +120,7 @@ describe("a frontier whose own thread dies", () => {
     },
   );
 
-  it("when it runs out of memory: the process lives, calls are told of what, and the directory opens again", async () => {
+  it("when it runs out of memory: the process lives, calls reject with the cause, and the directory opens again", async () => {
     const directory = newDirectory();
     const options: FrontierOptions = { directory, durability: "sync" };
     const { frontier } = await openSmall(options);
@@ -165,7 +165,7 @@ describe("a frontier whose own thread dies", () => {
     await next.close();
   });
 
-  it("throws at a close during which it dies, since nobody knows what was flushed", async () => {
+  it("rejects a close during which it dies, since what was flushed is unknown", async () => {
     const { frontier, worker } = await openSeen({ directory: newDirectory() });
     await frontier.pushMany(Array.from({ length: 1_000 }, (_, at) => `http://a.test/${at}`));
     const ending = worker.terminate();
@@ -175,7 +175,7 @@ describe("a frontier whose own thread dies", () => {
     await frontier.close();
   });
 
-  it("tells threads at its shared memory: they get no more leases, and wait for nobody", async () => {
+  it("notifies threads at its shared memory: they get no more leases, and stop waiting", async () => {
     const { frontier, worker } = await openSeen({ keepOpen: true });
     const handle = await frontier.share();
     const talking = attach(handle);

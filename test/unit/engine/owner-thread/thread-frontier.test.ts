@@ -176,7 +176,7 @@ describe("a frontier on a thread of its own", () => {
     expect(await pushing).toMatchObject({ size: 95, accepted: 95, full: 0 });
   });
 
-  it("tells events, steers hosts and keeps the state", async () => {
+  it("emits events, changes hosts and keeps the state", async () => {
     const frontier = await open({ defaults: { politeness: { delayMs: 10 } } });
     const told: unknown[] = [];
     const off = frontier.on("done", (views) => told.push(views.map(({ url }) => url)));
@@ -287,7 +287,7 @@ describe("a frontier on a thread of its own", () => {
     expect(answers[0]).toMatchObject([{ status: "closed" }, "late", { late: true }, false]);
   });
 
-  it("tells of a listener that throws, and lives on", async () => {
+  it("reports a listener that throws, and continues", async () => {
     const frontier = await open();
     const faults: unknown[] = [];
     frontier.on("accepted", () => {
@@ -305,7 +305,7 @@ describe("a frontier on a thread of its own", () => {
     off();
   });
 
-  it("keeps what a source gave before it broke, and lets go of one that hangs", async () => {
+  it("keeps what a source returned before it failed, and releases one that hangs", async () => {
     const frontier = await open({ capacity: 3 });
     async function* broken(): AsyncIterable<RequestLike> {
       yield A;
@@ -330,7 +330,7 @@ describe("a frontier on a thread of its own", () => {
     expect(await frontier.take()).toEqual([]); // no source keeps it from its end
   });
 
-  it("closes though a source hangs, and tells of what it read after that", async () => {
+  it("closes although a source hangs, and reports what it read after that", async () => {
     for (const frontier of [await openFrontier(), await open()]) {
       let give: () => void = () => undefined;
       const given = new Promise<void>((resolve) => {
@@ -351,7 +351,7 @@ describe("a frontier on a thread of its own", () => {
     }
   });
 
-  it("lets go of a next that waits when the iterator is left from outside", async () => {
+  it("ends a next that waits when the iterator is left from outside", async () => {
     for (const frontier of [
       await openFrontier({ keepOpen: true }),
       await open({ keepOpen: true }),
@@ -375,7 +375,7 @@ describe("a frontier on a thread of its own", () => {
     }
   });
 
-  it("tells listeners of nothing that was under way before they came", async () => {
+  it("passes listeners nothing that was under way before they were added", async () => {
     const heard: string[] = [];
     for (const frontier of [await openFrontier(), await open()]) {
       const note = (name: string) => (views: ReadonlyArray<{ url: string }>) =>

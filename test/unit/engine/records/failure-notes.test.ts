@@ -46,7 +46,7 @@ describe("a failed record", () => {
     });
   }
 
-  it("is told with all of it to who listens", async () => {
+  it("is passed whole to listeners", async () => {
     const clock = createVirtualClock(6_000);
     const frontier = await openFrontier({ clock });
     const told: unknown[] = [];
@@ -170,7 +170,7 @@ describe("a failed record", () => {
     expect(only.map((line) => JSON.parse(line))).toMatchObject([{ url: DEAD, failure: FAILURE }]);
   });
 
-  it("is told through a thread as well", async () => {
+  it("reaches listeners on another thread as well", async () => {
     const frontier = await openFrontierThread();
     await frontier.push(SEED);
     await (await frontier.poll())?.done({ found: [DEAD] });

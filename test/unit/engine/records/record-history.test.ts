@@ -113,6 +113,31 @@ describe("records: 'full'", () => {
     await again.close();
   });
 
+  it("lists done URLs that come again beside those that do not, with their histories", async () => {
+    const directory = temporary();
+    const options = { defaults: { epoch: { every: "1h" } } } as const;
+    let frontier = await openFull(directory, createVirtualClock(0), options);
+    frontier.pushMany(["https://a.example/1", "https://b.example/2", "https://a.example/3"]);
+    frontier.done(frontier.pollMany(2));
+    frontier.put("https://a.example/4");
+    for (let round = 0; round < 2; round++) {
+      const done = [...frontier.records({ state: "done" })];
+      expect(done.map(({ url }) => url).sort()).toEqual([
+        "https://a.example/1",
+        "https://a.example/4",
+        "https://b.example/2",
+      ]);
+      for (const view of done) expect(view).toEqual(frontier.record(view.url as string));
+      const [only, ...others] = frontier.records({ state: "done", host: "b.example" });
+      expect([only?.trail?.length, others]).toEqual([3, []]);
+      await frontier.close();
+      frontier = await openFull(directory, createVirtualClock(0), options);
+    }
+    expect(frontier.requeue({ state: "done" })).toBe(3);
+    expect([...frontier.records({ state: "done" })]).toEqual([]);
+    await frontier.close();
+  });
+
   it("catches up with a journal that was ahead of it when the process was killed", async () => {
     const directory = temporary();
     const clock = createVirtualClock(7);

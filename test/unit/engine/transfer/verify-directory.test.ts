@@ -5,7 +5,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { openFrontier, presets } from "../../../../src/index.ts";
-import { storedOptions, verifyDirectory } from "../../../../src/tools.ts";
+import {
+  exportFrontier,
+  importFrontier,
+  storedOptions,
+  verifyDirectory,
+} from "../../../../src/tools.ts";
 
 let directory = "";
 beforeEach(() => {
@@ -141,4 +146,21 @@ it("a copy is refused where there is nothing to look at, and makes nothing", asy
   await expect(verifyDirectory(directory)).rejects.toMatchObject({ code: "DISK_GONE" });
   await expect(openFrontier({ readOnly: true })).rejects.toMatchObject({ code: "OPTION_INVALID" });
   expect(hashOf(directory)).toBe(before);
+});
+
+it.each([
+  ["exportFrontier", (directory: never, name: never) => exportFrontier(directory, { name }).next()],
+  ["importFrontier", (directory: never, name: never) => importFrontier(directory, [], { name })],
+  ["verifyDirectory", (directory: never, name: never) => verifyDirectory(directory, { name })],
+  ["storedOptions", async (directory: never, name: never) => storedOptions(directory, name)],
+])("%s refuses a directory or a name that is no text, by name", async (_, call) => {
+  for (const wrong of [undefined, null, 5, {}, Symbol("s")] as never[]) {
+    await expect(call(wrong, "a" as never)).rejects.toMatchObject({
+      ...{ code: "ARGUMENT_INVALID", details: { name: "directory" } },
+    });
+    if (wrong === undefined) continue; // the default
+    await expect(call("nowhere" as never, wrong)).rejects.toMatchObject({
+      ...{ code: "ARGUMENT_INVALID", details: { name: "name" } },
+    });
+  }
 });

@@ -1,6 +1,6 @@
 /**
- * How often a batch crosses into the kernel. DESIGN §2 allows a plain one under one rule three crossings, and one more for the match of
- * several rules; it takes two, or four.
+ * How often a batch crosses into the kernel. ARCHITECTURE.md allows a plain one under one rule three crossings, and one more for the
+ * match of several rules; it takes two, or four.
  */
 import { describe, expect, it } from "vitest";
 import { coreOf, verifyFrontier } from "../../../../src/engine/api/verify-frontier.ts";

@@ -34,7 +34,7 @@ describe("a rule that re-crawls", () => {
     expect(frontier.report()).toMatchObject({ accepted: 1 });
   });
 
-  it("refuses a push before the period is over and takes it after, whoever looked meanwhile", () => {
+  it("refuses a push before the period is over and takes it after, whatever was read meanwhile", () => {
     const looks: Array<(frontier: Frontier) => unknown> = [
       () => {},
       (frontier) => frontier.report(),
@@ -145,7 +145,7 @@ describe("a rule that re-crawls", () => {
     check();
   });
 
-  it("is never finished: whoever takes is served when the period is over", async () => {
+  it("is never finished: a take is served when the period is over", async () => {
     const { frontier, clock } = openEvery();
     frontier.push(A);
     frontier.poll()?.done();

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import {
   decodeRequest,
+  decodeShaped,
   encodeRequest,
   wholeRequest,
 } from "../../../../src/integrations/crawlee/request-codec.ts";
@@ -41,6 +42,22 @@ describe("request codec", () => {
       id: "id",
     });
   });
+
+  it.each([{}, { method: "GET" }, { retryCount: 0, payload: Buffer.from("p") }])(
+    "keeps which fields a request lacks where that is asked for: %j",
+    (fields) => {
+      const request = { url: "http://a.test/", uniqueKey: "k", ...fields };
+      const { data } = encodeRequest(request, "id", true);
+      expect(decodeShaped("http://a.test/", data, "id")).toStrictEqual({ ...request, id: "id" });
+      const whole = requestOf({ ...fields, retryCount: 2 });
+      const input = encodeRequest(whole, "id", true);
+      expect(input).toEqual(encodeRequest(whole, "id"));
+      expect(decodeShaped("http://a.test/", input.data, "id")).toEqual({
+        ...(whole as object),
+        id: "id",
+      });
+    },
+  );
 
   it("shows data of others as userData", () => {
     const decoded = decodeRequest("http://a.test/", { from: "elsewhere" });

@@ -109,7 +109,7 @@ describe("a frontier on Redis", () => {
     expect(rules.filter((rule) => rule === "a")).toHaveLength(40);
   });
 
-  it("is told late by an old token, whose end changes nothing", async () => {
+  it("is late by an old token, whose end changes nothing", async () => {
     const clock = createVirtualClock(1_000_000);
     const frontier = await open({ clock, leaseMs: 1_000 });
     await frontier.push("https://example.org/");
@@ -238,12 +238,17 @@ describe("a frontier on Redis", () => {
     expect((await other.push("https://b.org/")).reason).toBe("no-rule");
     await one.setRules([{ id: "new", match: { pattern: "/1$" }, priority: 3 }], "v2");
     const isTakenUp = async (): Promise<string> => (await other.push("https://b.org/1")).status;
-    await expect.poll(isTakenUp, { timeout: 10_000 }).toBe("accepted");
+    await expect.poll(isTakenUp).toBe("accepted");
+    // What the vanished rule left is matched again little by little.
+    const left = async (): Promise<unknown> =>
+      (await one.record("https://a.org/2"))?.failure?.reason;
+    await expect.poll(left).toBe("no-rule");
     const leases = await other.take({ max: 5 });
-    expect(leases.map(({ url, rule }) => [url, rule])).toContainEqual(["https://b.org/1", "new"]);
-    const rest = [...leases, ...(await other.take({ max: 5, timeoutMs: 100 }))];
-    expect(rest.map(({ url }) => url).sort()).toEqual(["https://a.org/1", "https://b.org/1"]);
-    expect((await one.record("https://a.org/2"))?.failure?.reason).toBe("no-rule");
+    while (leases.length < 2) leases.push(...(await other.take({ max: 5 })));
+    expect(leases.map(({ url, rule }) => [url, rule]).sort()).toEqual([
+      ["https://a.org/1", "new"],
+      ["https://b.org/1", "new"],
+    ]);
     expect(await isBalanced(one)).toBe(true);
   });
 
@@ -256,7 +261,7 @@ describe("a frontier on Redis", () => {
     expect((await waiting)[0]?.url).toBe("https://example.org/");
   });
 
-  it("is finished when all processes are done, and hears of an end once", async () => {
+  it("is finished when all processes are done, and emits the end once", async () => {
     const frontier = await open({ partitions: 4 });
     let finished = 0;
     frontier.on("finished", () => finished++);

@@ -21,13 +21,9 @@ it("a process that has ended does not run, even when its parent never collects i
   try {
     const [said] = (await once(parent.stdout as Readable, "data")) as [Buffer];
     const pid = Number(said.toString("utf8"));
-    await expect
-      .poll(() => readFileSync(`/proc/${parent.pid}/comm`, "utf8"), { timeout: 20_000 })
-      .toBe("sleep\n");
+    await expect.poll(() => readFileSync(`/proc/${parent.pid}/comm`, "utf8")).toBe("sleep\n");
     (parent.stdio[3] as Writable).end();
-    await expect
-      .poll(() => readFileSync(`/proc/${pid}/stat`, "utf8"), { timeout: 20_000 })
-      .toMatch(/\) Z /);
+    await expect.poll(() => readFileSync(`/proc/${pid}/stat`, "utf8")).toMatch(/\) Z /);
     expect(systemProcesses().isRunning(pid)).toBe(false);
     expect(systemProcesses().isRunning(parent.pid as number)).toBe(true);
   } finally {

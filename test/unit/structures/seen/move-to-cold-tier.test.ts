@@ -101,7 +101,7 @@ describe("moves of the seen-set", () => {
     }
   });
 
-  it("let go of nothing that a power cut could take (I1)", () => {
+  it("release nothing that a power cut could take (I1)", () => {
     const seed = testSeed("seen cuts");
     const count = 4000;
     const whole = createMemoryFiles();
@@ -295,7 +295,7 @@ describe("moves of the seen-set, bounds", () => {
     expectAll();
   });
 
-  it("owe what they owed, and are busy, until a merge that waits for the medium is committed", () => {
+  it("have the same work left, and are busy, until a merge that waits for the medium is committed", () => {
     const held = heldFiles();
     const { seen, tiered, writeWhole, expectAll } = openHeld(held);
     for (let run = 0; run < 4; run++) writeWhole();

@@ -106,7 +106,7 @@ describe("parseUrl", () => {
     );
   });
 
-  it("never judges an ASCII host, and judges others by tr46 alone", () => {
+  it("never checks an ASCII host, and checks others by tr46 alone", () => {
     expect(href("http://xn--pokxncvks/")).toBe("http://xn--pokxncvks/");
     expect(href("http://%78n--8i7caa.net/")).toBe("http://xn--8i7caa.net/");
     expect(href("http://xn--pokxncvks.\u00e9/")).toBe(BATCH_INVALID);

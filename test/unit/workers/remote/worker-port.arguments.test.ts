@@ -112,6 +112,30 @@ describe("arguments from another thread", () => {
       const make = () => new WorkerPool({ frontier, handler: HANDLERS, resourceLimits });
       expect(make).toThrow(/^resourceLimits.*expected/);
     }
+    for (const workerData of [() => 1, Symbol("s"), { port: new MessageChannel().port1 }]) {
+      const make = () => new WorkerPool({ frontier, handler: HANDLERS, workerData });
+      expect(make).toThrow(expect.objectContaining({ code: "OPTION_INVALID" }));
+    }
+    await frontier.close();
+  });
+
+  it("spoil no other request that a port pushes with them", async () => {
+    const frontier = await openFrontier({ keepOpen: true });
+    const faults: unknown[] = [];
+    frontier.on("error", ({ stage, cause }) => faults.push([stage, (cause as Error).message]));
+    const port = attach(frontier.share());
+    const wrong = [5, null, undefined, {}, { url: 5 }] as never[];
+    expect(port.push([`${A}1`, ...wrong, `${A}2`])).toEqual([
+      ...["queued", "rejected", "rejected", "rejected", "rejected", "rejected", "queued"],
+    ]);
+    port.push([`${A}3`, { url: `${A}4`, priority: 0.5 }, `${A}5`]);
+    await until(() => frontier.report().accepted === 4, "pushed");
+    expect([...frontier.records()].map(({ url }) => url).sort()).toEqual(
+      [1, 2, 3, 5].map((n) => A + n),
+    );
+    expect(faults).toHaveLength(wrong.length + 1);
+    expect(faults.at(-1)).toEqual(["push", expect.stringMatching(/^requests\[1\]\.priority: 0.5/)]);
+    await port.close();
     await frontier.close();
   });
 

@@ -95,16 +95,30 @@ describe("OutriderStorageBackend", () => {
     });
   });
 
-  it("changes nothing for a request that is not in progress", async () => {
+  it("handles and reclaims what it has, though nobody fetched it, and adds nothing", async () => {
     const queue = await makeStorage().createRequestQueueBackend<Queue>({ name: "q" });
     await queue.addBatchOfRequests([requestOf(1)]);
     const stranger = { ...requestOf(2), id: "x" };
-    expect(await queue.markRequestAsHandled(requestOf(1))).toBeUndefined();
     expect(await queue.markRequestAsHandled(stranger)).toBeUndefined();
     expect(await queue.reclaimRequest(stranger)).toBeUndefined();
     expect(await queue.getMetadata()).toMatchObject({
       totalRequestCount: 1,
       handledRequestCount: 0,
+    });
+    await queue.addBatchOfRequests([requestOf(3), requestOf(4)]);
+    expect(await queue.reclaimRequest(requestOf(4), { forefront: true })).toMatchObject({
+      wasAlreadyHandled: false,
+    });
+    expect((await queue.listItems()).map(({ uniqueKey }) => uniqueKey)).toEqual(["4", "1", "3"]);
+    for (const at of [4, 3]) {
+      const handled = [await queue.markRequestAsHandled(requestOf(at))];
+      handled.push(await queue.markRequestAsHandled(requestOf(at)));
+      expect(handled).toMatchObject([{ wasAlreadyHandled: false }, { wasAlreadyHandled: true }]);
+    }
+    expect(await queue.reclaimRequest(requestOf(3))).toBeUndefined();
+    expect(await queue.getMetadata()).toMatchObject({
+      totalRequestCount: 3,
+      handledRequestCount: 2,
     });
     const request = await fetch(queue);
     request.retryCount = 1;
@@ -153,12 +167,45 @@ describe("OutriderStorageBackend", () => {
     expect([left, base.purged - before]).toEqual([[true, true, false], 1]);
   });
 
-  it("a queue that was dropped answers no more, and opens anew empty", async () => {
+  it("returns the fields that a request was added with, no others", async () => {
+    const queue = await makeStorage().createRequestQueueBackend<Queue>();
+    await queue.addBatchOfRequests([requestOf(1), { ...requestOf(2), retryCount: 0 }]);
+    const [first, second] = [await fetch(queue), await fetch(queue)];
+    expect(first).toStrictEqual({ ...requestOf(1), id: first.id });
+    expect(second).toStrictEqual({ ...requestOf(2), id: second.id, retryCount: 0 });
+    expect(await queue.getRequest("1")).toStrictEqual(first);
+  });
+
+  it("has one default queue, under its name and the aliases that Crawlee has for it", async () => {
+    const storage = makeStorage();
+    const names = [{}, { alias: "__default__" }, { alias: "default" }, { name: "default" }];
+    const ids = names.map(async (name) => {
+      const queue = await storage.createRequestQueueBackend<Queue>(name);
+      expect(queue).toHaveProperty("storageBackend", storage);
+      return (await queue.getMetadata()).id;
+    });
+    expect(new Set(await Promise.all(ids)).size).toBe(1);
+    const other = await storage.createRequestQueueBackend<Queue>({ alias: "__other__" });
+    expect((await other.getMetadata()).id).not.toBe(await ids[0]);
+  });
+
+  it("a queue that was closed is not known to be finished", async () => {
+    const storage = makeStorage();
+    const queue = await storage.createRequestQueueBackend<Queue>();
+    await queue.addBatchOfRequests([requestOf(1)]);
+    await storage.close();
+    await expect(queue.isFinished()).rejects.toThrow(/gone/);
+    await expect(queue.fetchNextRequest()).rejects.toThrow(/gone/);
+  });
+
+  it("a queue that was dropped is empty, and opens anew empty", async () => {
     const storage = makeStorage();
     const queue = await storage.createRequestQueueBackend<Queue>({ name: "q" });
     await queue.addBatchOfRequests([requestOf(1)]);
     await queue.drop();
     await expect(queue.getMetadata()).rejects.toThrow(/gone/);
+    expect([await queue.isEmpty(), await queue.isFinished()]).toEqual([true, true]);
+    expect(await queue.fetchNextRequest()).toBeUndefined();
     const again = await storage.createRequestQueueBackend<Queue>({ name: "q" });
     expect(await again.isFinished()).toBe(true);
     await again.addBatchOfRequests([requestOf(1)]);

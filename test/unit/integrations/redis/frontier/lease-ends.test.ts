@@ -1,5 +1,6 @@
 import { Redis } from "ioredis";
 import { afterAll, beforeEach, expect, it, onTestFinished } from "vitest";
+import { END, packedEnds } from "../../../../../src/integrations/redis/frontier/lease-ends.ts";
 import { ROWS_MAX } from "../../../../../src/integrations/redis/requests/row-list.ts";
 import { type Unpacked, unpacked } from "../../../../../src/integrations/redis/server/packing.ts";
 import { scriptOf, type ScriptName } from "../../../../../src/integrations/redis/server/scripts.ts";
@@ -49,7 +50,7 @@ it.each([1, 4])("no script admits more rows than one call may, in %i partitions"
   expect(await lease?.done({ found })).toMatchObject({ late: false, accepted: 2_000 });
   const counts = [
     ...(scripts.get("settle") ?? []).map((args) => rowCount(args[4])),
-    ...(scripts.get("deliver") ?? []).flatMap((args) => args.slice(3)).map(rowsOfParcel),
+    ...(scripts.get("deliver") ?? []).flatMap((args) => args.slice(4)).map(rowsOfParcel),
   ];
   expect(counts.reduce((all, one) => all + one, 0)).toBe(2_000);
   expect(Math.max(...counts)).toBe(ROWS_MAX);
@@ -77,4 +78,18 @@ it("long URLs share a call with few others", async () => {
   const urls = Array.from({ length: 5 }, (_, at) => `http://h.org/${at}${"x".repeat(90_000)}`);
   expect((await frontier.pushMany(urls)).accepted).toBe(5);
   expect((scripts.get("push") ?? []).map((args) => rowCount(args[4]))).toEqual([2, 2, 1]);
+});
+
+it("writes ends as columns: number, host, token, rule", () => {
+  const [token, other] = [Buffer.alloc(8, 1), Buffer.alloc(8, 2)];
+  const member = Buffer.from("010203040506", "hex");
+  const end = { kind: END.done, member, token, unit: "h.org", rule: 0x1234, rest: [null, false] };
+  const ends = [end, { ...end, token: other, unit: "i.org" }, { ...end, rule: 7 }];
+  const [hosts, tokens, columns, more] = unpacked(packedEnds(ends)) as Unpacked[];
+  expect((hosts as Buffer[]).map(String)).toEqual(["h.org", "i.org"]);
+  expect(tokens).toEqual([token, other]);
+  expect((columns as Buffer).toString("hex")).toBe(
+    ["010203040506000100011234", "010203040506000200021234", "010203040506000100010007"].join(""),
+  );
+  expect(more).toBe(false);
 });

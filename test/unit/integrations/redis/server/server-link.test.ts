@@ -28,6 +28,8 @@ const OF_SERVERS = [
   "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.",
   "ASK 3999 127.0.0.1:6381",
   "MOVED 3999 127.0.0.1:6381",
+  "MISCONF Errors writing to the AOF file: No space left on device",
+  "NOREPLICAS Not enough good replicas to write.",
   "UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)",
 ];
 const OF_CLIENTS = [
@@ -54,6 +56,47 @@ describe("a call is made again after a failure that passes", () => {
     expect(await link.ask(0, "HGET", "k")).toBe("there");
     expect(count()).toBe(2);
   });
+});
+
+it("calls that find a script missing at once have its text sent once to each server", async () => {
+  const known = new Set<string>();
+  const names: string[] = [];
+  const commands: RedisCommands = {
+    async call(key, name) {
+      await new Promise((resolve) => void setImmediate(resolve));
+      names.push(name);
+      if (name === "EVAL") known.add(key);
+      else if (!known.has(key)) throw new Error("NOSCRIPT No matching script.");
+      return [key];
+    },
+    subscribe: async () => async () => undefined,
+    nodes: async () => [],
+    close: async () => undefined,
+  };
+  const keys = [["{a}:m"], ["{b}:m"]];
+  const link = new ServerLink({ commands, keys, now: () => "", giveUpMs: 10_000 });
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, at) => link.run("push", at % 2, [])),
+  );
+  expect(answers.map(String)).toEqual(answers.map((_, at) => keys[at % 2]?.[0]));
+  expect(names.filter((name) => name === "EVAL")).toHaveLength(2);
+});
+
+it("a text that is refused is the failure of its own call alone", async () => {
+  let evals = 0;
+  const commands: RedisCommands = {
+    async call(_key, name) {
+      if (name !== "EVAL" && evals < 2) throw new Error("NOSCRIPT No matching script.");
+      if (name === "EVAL" && ++evals === 1) throw new Error("WRONGTYPE");
+      return ["there"];
+    },
+    subscribe: async () => async () => undefined,
+    nodes: async () => [],
+    close: async () => undefined,
+  };
+  const link = new ServerLink({ commands, keys: [["{p}:m"]], now: () => "", giveUpMs: 10_000 });
+  const answers = await Promise.allSettled([1, 2, 3].map(() => link.run("push", 0, [])));
+  expect(answers.map(({ status }) => status)).toEqual(["rejected", "fulfilled", "fulfilled"]);
 });
 
 it("a failure that does not pass is the caller's at once", async () => {

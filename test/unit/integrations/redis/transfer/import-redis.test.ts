@@ -229,7 +229,7 @@ describe("a frontier on Redis", () => {
     await drained.next();
     expect(await source.poll()).toBeUndefined();
     await all(drained);
-    await expect.poll(() => source.poll(), { timeout: 20_000 }).toBeDefined();
+    await expect.poll(() => source.poll()).toBeDefined();
   });
 
   it("takes lines that were visited elsewhere as known and not pending", async () => {

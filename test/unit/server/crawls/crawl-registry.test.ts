@@ -1,0 +1,64 @@
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { type CrawlRegistry, openRegistry } from "../../../../src/server/crawls/crawl-registry.ts";
+
+async function opened(directory: string | undefined): Promise<CrawlRegistry> {
+  const registry = await openRegistry({
+    ...{ directory, durability: undefined, crawlsMax: 9, clock: undefined },
+    now: () => 1_800_000_000_000,
+    onFault: (_, cause) => {
+      throw cause;
+    },
+  });
+  onTestFinished(() => registry.close());
+  return registry;
+}
+
+describe.each(["memory", "a directory"])("a registry of crawls in %s", (store) => {
+  it("makes a crawl anew while it is being deleted", async () => {
+    const directory =
+      store === "memory" ? undefined : mkdtempSync(join(tmpdir(), "outrider-registry-"));
+    onTestFinished(() => {
+      if (directory !== undefined) rmSync(directory, { recursive: true, force: true });
+    });
+    const registry = await opened(directory);
+    const found = Array.from({ length: 2_000 }, (_, n) => ({
+      ...{ url: `http://a.com/${n}`, key: "", metadata: undefined },
+    }));
+    let crawl = await registry.open("x");
+    for (let round = 0; round < 10; round++) {
+      expect(await crawl.discover(found)).toEqual(new Uint8Array(2_000));
+      // A write that is under way makes the deletion wait.
+      for (const [, frontier] of await registry.frontiers()) void frontier.flush();
+      const deleting = registry.delete("x");
+      expect(await registry.find("x")).toBeUndefined();
+      crawl = await registry.open("x");
+      expect(await crawl.counts("")).toMatchObject({ active: 0, queues: 0 });
+      expect(await deleting).toBe(2_000);
+      expect(await registry.find("x")).toBe(crawl);
+    }
+  });
+});
+
+it("closes after the deletions that have begun: their files are gone, and their names", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "outrider-registry-"));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const first = await opened(directory);
+  for (const id of ["x", "y"]) {
+    const crawl = await first.open(id);
+    await crawl.discover([{ url: "http://a.com/", key: "", metadata: undefined }]);
+  }
+  const over: string[] = [];
+  const deleting = first.delete("x").then((count) => over.push(`deleted ${count}`));
+  await first.close().then(() => over.push("closed"));
+  const entries = readdirSync(directory, { recursive: true, withFileTypes: true });
+  const folders = entries.filter((entry) => entry.isFile()).map((entry) => entry.parentPath);
+  expect(folders).toContain(join(directory, "crawl-y"));
+  expect(folders.filter((folder) => folder.includes("crawl-x"))).toEqual([]);
+  expect(over).toEqual(["deleted 1", "closed"]);
+  await deleting;
+  const second = await opened(directory);
+  expect((await second.all()).map(({ id }) => id)).toEqual(["y"]);
+});
