@@ -46,9 +46,9 @@ const isOf = (names) => (id) => names.some((name) => id === name || id.startsWit
 const entryFiles = new Set(Object.values(inputs(named(manifest.exports), ".js")));
 /** What modules reach, by their paths. */
 const reaches = new Map();
-/** A comment of documentation; and one that another one follows. */
+/** A comment of documentation; and one that a blank line, another comment or an import follows. */
 const COMMENT = /^[ \t]*\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n/gm;
-const HEAD = /^[ \t]*\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n(?=[ \t]*\/\*\*)/gm;
+const HEAD = /^[ \t]*\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n(?=[ \t]*\n|[ \t]*\/\*\*|import )/gm;
 
 rmSync(dist, { recursive: true, force: true });
 mkdirSync(dist, { recursive: true });
@@ -329,7 +329,7 @@ async function rollUpTypes() {
   await build.close();
 }
 
-/** Types without what describes the inside of the project: drawings, and the heads of files, which stand before another comment. */
+/** Types without what describes the inside of the project: drawings, and the heads of files, which belong to no declaration. */
 function withoutHeads() {
   return {
     name: "without-heads",
