@@ -2,7 +2,8 @@
 export { isPublicAddress } from "./crawl/http/address-guard.ts";
 export type { Lookup } from "./crawl/http/guarded-connector.ts";
 export { type Crawl, crawl } from "./crawl/run/crawl.ts";
-export { createDownloader, type DownloaderOptions } from "./crawl/http/downloader.ts";
+export { createDownloader } from "./crawl/http/downloader.ts";
+export type { DownloaderOptions } from "./crawl/http/downloader-options.ts";
 export { DownloadError, type DownloadFault } from "./crawl/http/download-error.ts";
 export { type ExtractOptions, extractPage } from "./crawl/page/extract-page.ts";
 export { crawlLogOf } from "./crawl/report/crawl-log.ts";

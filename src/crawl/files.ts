@@ -28,9 +28,10 @@ import {
 import { basename, dirname, extname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { misuse } from "../base/errors.ts";
+import { type Field, kind, readObject, shape, whole } from "../base/fields.ts";
 import { fingerprint } from "../index.ts";
 import type { Page, Pipeline } from "./module-registry.ts";
-import { createCsvLines, type ItemLines } from "./report/csv-lines.ts";
+import { createCsvEnd, createCsvLines, type ItemLines } from "./report/csv-lines.ts";
 
 /** Options of `createItemFile`. */
 export interface ItemFileOptions {
@@ -39,6 +40,15 @@ export interface ItemFileOptions {
   /** A file longer than this is put aside. 256 MiB unless given. */
   readonly rotateBytes?: number | undefined;
 }
+
+/** The options of a file of items, checked. */
+export const ITEM_FILE: Field<ItemFileOptions> = shape<ItemFileOptions>(
+  {
+    path: kind("a path", (value) => typeof value === "string" && value !== ""),
+    rotateBytes: whole(1),
+  },
+  { needed: ["path"] },
+);
 
 const ROTATE_BYTES = 256 * 1024 * 1024;
 const TAIL_BYTES = 64 * 1024;
@@ -51,17 +61,25 @@ const NEWLINE = 10;
  * @example
  * await crawl({ seeds: "https://example.org/", pipelines: [createItemFile({ path: "items.jsonl" })] }).finished;
  */
-export function createItemFile({ path, rotateBytes = ROTATE_BYTES }: ItemFileOptions): Pipeline {
+export function createItemFile(options: ItemFileOptions): Pipeline {
+  const { path, rotateBytes = ROTATE_BYTES } = readObject(
+    ITEM_FILE,
+    options,
+    "options",
+    "OPTION_INVALID",
+  );
   makeFolder(dirname(resolve(path)));
-  let { file, bytes } = openWhole(path);
-  const lines = extname(path) === ".csv" ? createCsvLines(bytes === 0 ? "" : headOf(path)) : JSONL;
+  const isCsv = extname(path) === ".csv";
+  const open = isCsv ? openWholeCsv : openWhole;
+  let { file, bytes } = open(path);
+  const lines = isCsv ? createCsvLines(bytes === 0 ? "" : headOf(path)) : JSONL;
   const write = (item: unknown): undefined => {
     const columns = lines.take(item);
     const isFull = bytes > 0 && bytes + lines.line(item).length > rotateBytes;
     if (isFull || (bytes > 0 && columns === "new")) {
       closeSync(file);
       renameSync(path, freeName(path));
-      ({ file, bytes } = openWhole(path));
+      ({ file, bytes } = open(path));
     }
     const line = Buffer.from(`${bytes === 0 ? lines.head() : ""}${lines.line(item)}`);
     writeWhole(file, line, bytes);
@@ -149,6 +167,22 @@ function openWhole(path: string): { file: number; bytes: number } {
   if (isWholeJson(file, end, size)) return { file, bytes: size + writeSync(file, "\n") };
   ftruncateSync(file, end);
   return { file, bytes: end };
+}
+
+/** The same for CSV. It reads the whole file: only all quotes before a line break show whether it ends a line. */
+function openWholeCsv(path: string): { file: number; bytes: number } {
+  const file = openSync(path, "a+");
+  const last = createCsvEnd();
+  const piece = Buffer.alloc(TAIL_BYTES);
+  let at = 0;
+  for (;;) {
+    const count = readSync(file, piece, 0, TAIL_BYTES, at);
+    if (count === 0) break;
+    last.read(piece.subarray(0, count));
+    at += count;
+  }
+  if (last.end < at) ftruncateSync(file, last.end);
+  return { file, bytes: last.end };
 }
 
 /** Whether the bytes are an object or a list of JSON, which show their end: half a number would be one too. */

@@ -11,7 +11,7 @@
  */
 import { misuse } from "../base/errors.ts";
 import type { RequestLike } from "../index.ts";
-import type { RoomShare } from "./http/inflate-room.ts";
+import type { RoomShare } from "./http/decoding/inflate-room.ts";
 import type { PagePolicy } from "./policy/page-policy.ts";
 
 /** What a downloader is asked for. */

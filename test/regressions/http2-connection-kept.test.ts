@@ -4,7 +4,8 @@
  */
 import type { Socket } from "node:net";
 import { expect, it } from "vitest";
-import { createDownloader, type DownloaderOptions } from "../../src/crawl/http/downloader.ts";
+import { createDownloader } from "../../src/crawl/http/downloader.ts";
+import type { DownloaderOptions } from "../../src/crawl/http/downloader-options.ts";
 import type { Downloader } from "../../src/crawl/module-registry.ts";
 import {
   type Answer,

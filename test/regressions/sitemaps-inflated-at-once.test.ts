@@ -4,7 +4,10 @@ import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { expect, it } from "vitest";
 import { createDownloader } from "../../src/crawl/http/downloader.ts";
-import { createInflateRoom, INFLATE_ROOM_BYTES } from "../../src/crawl/http/inflate-room.ts";
+import {
+  createInflateRoom,
+  INFLATE_ROOM_BYTES,
+} from "../../src/crawl/http/decoding/inflate-room.ts";
 import { createPausedHosts } from "../../src/crawl/threads/paused-hosts.ts";
 import { visit } from "../../src/crawl/run/visit.ts";
 import { crawl } from "../../src/crawl.ts";

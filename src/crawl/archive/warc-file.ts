@@ -27,6 +27,9 @@ import { gzipSync } from "node:zlib";
 import { type Clock, createSystemClock } from "../../base/clock.ts";
 import { loadSha1 } from "./sha1.ts";
 import { misuse } from "../../base/errors.ts";
+import { readObject, shape, whole } from "../../base/fields.ts";
+import { isObject } from "../../base/type-guards.ts";
+import { CLOCK } from "../http/downloader-options.ts";
 import {
   type BlockFile,
   type LineFile,
@@ -100,6 +103,13 @@ export interface WarcFile extends Pipeline {
   close(): void;
 }
 
+const readOptions = shape<WarcFileOptions>({
+  rotateBytes: whole(1),
+  level: whole(1, 9),
+  info: fieldsOfInfo,
+  clock: CLOCK,
+});
+
 const ROTATE_BYTES = 1024 * 1024 * 1024;
 const LEVEL = 6;
 const KNOWN_COUNT_MAX = 200_000;
@@ -121,8 +131,10 @@ const LINE_END = /[\r\n]/;
  * await crawl({ seeds: "https://example.org/", types: "any", pipelines: [archive] }).finished;
  */
 export function createWarcFile(path: string, options: WarcFileOptions = {}): WarcFile {
-  checkOptions(path, options);
-  const { rotateBytes = ROTATE_BYTES, level = LEVEL, clock = createSystemClock() } = options;
+  const isPath = typeof path === "string" && /[^/]\.warc\.gz$/.test(path);
+  if (!isPath) throw misuse("ARGUMENT_INVALID", "path", path, "a name that ends in .warc.gz");
+  const read = readObject(readOptions, options, "options", "OPTION_INVALID");
+  const { rotateBytes = ROTATE_BYTES, level = LEVEL, clock = createSystemClock() } = read;
   const known = new Map<string, KnownAnswer>();
   let waiting: Waiting[] = [];
   let sha1: Awaited<ReturnType<typeof loadSha1>> | undefined;
@@ -134,7 +146,7 @@ export function createWarcFile(path: string, options: WarcFileOptions = {}): War
     if (known.size >= KNOWN_COUNT_MAX) known.delete(known.keys().next().value as string);
     known.set(digest, answer);
   };
-  const { info } = options;
+  const { info } = read;
   const { paths, cutBytes, write, end } = createVolumes(path, {
     ...{ rotateBytes, level, clock, info, remember },
   });
@@ -362,18 +374,11 @@ function mimeOf({ responseHeaders }: Exchange): string {
   return type.trim().toLowerCase();
 }
 
-function checkOptions(
-  path: unknown,
-  { rotateBytes = 1, level = LEVEL, info = {} }: WarcFileOptions,
-): void {
-  const isPath = typeof path === "string" && /[^/]\.warc\.gz$/.test(path);
-  if (!isPath) throw misuse("ARGUMENT_INVALID", "path", path, "a name that ends in .warc.gz");
-  if (!Number.isSafeInteger(rotateBytes) || rotateBytes < 1)
-    throw misuse("OPTION_INVALID", "rotateBytes", rotateBytes, "a whole number of at least 1");
-  if (!Number.isInteger(level) || level < 1 || level > 9)
-    throw misuse("OPTION_INVALID", "level", level, "a whole number from 1 to 9");
-  for (const [name, value] of Object.entries(info)) {
-    if (typeof value === "string" && !LINE_END.test(name + value) && /^[^:]+$/.test(name)) continue;
-    throw misuse("OPTION_INVALID", `info.${name}`, value, "a text of one line");
+function fieldsOfInfo(value: unknown, name: string): Record<string, string> {
+  if (!isObject(value)) throw misuse("OPTION_INVALID", name, value, "an object of texts");
+  for (const [field, text] of Object.entries(value)) {
+    if (typeof text === "string" && !LINE_END.test(field + text) && /^[^:]+$/.test(field)) continue;
+    throw misuse("OPTION_INVALID", `${name}.${field}`, text, "a text of one line");
   }
+  return value as Record<string, string>;
 }

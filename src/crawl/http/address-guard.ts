@@ -12,6 +12,7 @@
  *   I1  Total: whatever is no address is not public.
  */
 import { isIPv4, isIPv6 } from "node:net";
+import { TEXT } from "../../base/fields.ts";
 
 /** [network, bits] that no public server has. */
 const SPECIAL_V4: ReadonlyArray<readonly [number, number]> = [
@@ -44,6 +45,7 @@ const SPECIAL_V4: ReadonlyArray<readonly [number, number]> = [
  * isPublicAddress("2606:4700::1111"); // true
  */
 export function isPublicAddress(address: string): boolean {
+  TEXT(address, "address", "ARGUMENT_INVALID");
   const bare = address.startsWith("[") ? address.slice(1, -1) : address;
   if (isIPv4(bare)) return isPublicV4(wordOfV4(bare));
   // An address with a zone ("%eth0") is of a link.

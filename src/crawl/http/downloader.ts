@@ -25,125 +25,17 @@ import { isIP } from "node:net";
 import { Agent, type buildConnector, type Dispatcher, Pool, ProxyAgent } from "undici";
 import { type Clock, createSystemClock } from "../../base/clock.ts";
 import { isPublicAddress } from "./address-guard.ts";
-import { createConnector, type Lookup } from "./guarded-connector.ts";
+import { createConnector } from "./guarded-connector.ts";
 import { DownloadError } from "./download-error.ts";
-import { createInflateRoom, type InflateRoom } from "./inflate-room.ts";
+import { type DownloaderOptions, readDownloaderOptions } from "./downloader-options.ts";
+import { createInflateRoom } from "./decoding/inflate-room.ts";
 import { exchangeOf } from "./wire-exchange.ts";
 import { fetchRaw, lowerCase } from "./http-exchange.ts";
 import { watchHttp2 } from "./http2-session.ts";
 import { dropContinue } from "./interim-responses.ts";
-import { ACCEPT_ENCODING, decode } from "./content-decoding.ts";
+import { ACCEPT_ENCODING, decode } from "./decoding/content-decoding.ts";
 import type { Identity } from "../identity/identity.ts";
 import type { Downloader, DownloadRequest } from "../module-registry.ts";
-
-/**
- * Options of the built-in downloader. Times are in milliseconds.
- *
- * @example
- * createDownloader({
- *   userAgent: "mine/1.0 (+https://example.org/bot)",
- *   maxBytes: 2 * 1024 * 1024, // a longer page is cut there
- *   totalMs: 30_000,
- * });
- */
-export interface DownloaderOptions {
-  /**
-   * Sent as User-Agent. Name yourself and an address where you can be reached.
-   * @defaultValue "Outrider/0.1"
-   */
-  userAgent?: string | undefined;
-  /**
-   * Permits loopback, private and link-local addresses.
-   * @defaultValue false
-   */
-  allowPrivate?: boolean | undefined;
-  /**
-   * Takes the place of the system's resolver.
-   * @defaultValue the system's
-   */
-  lookup?: Lookup | undefined;
-  /**
-   * Dials this for every host, for a synthetic web or a gateway. The address guard checks it too.
-   * @defaultValue none
-   */
-  dial?:
-    | {
-        /** IP address. */
-        address: string;
-        /** Port. */
-        port: number;
-      }
-    | undefined;
-  /**
-   * An HTTP proxy for every request. The proxy resolves names, so the address guard checks only literal addresses
-   * in URLs.
-   * @defaultValue none
-   */
-  proxy?: string | undefined;
-  /**
-   * Sockets of one origin.
-   * @defaultValue 1
-   */
-  connections?: number | undefined;
-  /**
-   * An idle socket is closed after so many milliseconds.
-   * @defaultValue 5,000
-   */
-  keepAliveMs?: number | undefined;
-  /**
-   * Longest time to connect in milliseconds, TLS included.
-   * @defaultValue 10,000
-   */
-  connectMs?: number | undefined;
-  /**
-   * Longest time to the first byte in milliseconds.
-   * @defaultValue 20,000
-   */
-  headersMs?: number | undefined;
-  /**
-   * Longest time between two bytes of the body in milliseconds.
-   * @defaultValue 20,000
-   */
-  bodyMs?: number | undefined;
-  /**
-   * Longest time of a download in milliseconds.
-   * @defaultValue 60,000
-   */
-  totalMs?: number | undefined;
-  /**
-   * Longest body in bytes: one that is sent plain is cut there, one that inflates beyond it is refused as
-   * `too-large`.
-   * @defaultValue 10 MiB
-   */
-  maxBytes?: number | undefined;
-  /**
-   * Headers of every request.
-   * @defaultValue none
-   */
-  headers?: Record<string, string> | undefined;
-  /**
-   * Signs every request (Web Bot Auth).
-   * @defaultValue none
-   */
-  identity?: Identity | undefined;
-  /**
-   * Offers HTTP/2 where TLS is.
-   * @defaultValue true
-   */
-  http2?: boolean | undefined;
-  /**
-   * Certificates to trust as PEM, in place of the system's.
-   * @defaultValue the system's and NODE_EXTRA_CA_CERTS
-   */
-  ca?: string | undefined;
-  /**
-   * The source of time.
-   * @defaultValue the machine's clock
-   */
-  clock?: Clock | undefined;
-  /** @internal Shared with the visits, whose sitemaps are held for longer than they are inflated. */
-  room?: InflateRoom | undefined;
-}
 
 /** Names no page: an operator names one with `contact`. */
 export const USER_AGENT = "Outrider/0.1";
@@ -160,8 +52,9 @@ const MAX_BYTES = 10 * 1024 * 1024;
  * await downloader.close();
  */
 export function createDownloader(
-  options: DownloaderOptions = {},
+  given: DownloaderOptions = {},
 ): Downloader & { close(): Promise<void> } {
+  const options = readDownloaderOptions(given);
   const limits = {
     headersMs: options.headersMs ?? 20_000,
     bodyMs: options.bodyMs ?? 20_000,

@@ -14,6 +14,8 @@
  *   I1  At most `maxLinks` links and TITLE_MAX characters of title are kept, whatever the page holds.
  *   I2  Linear in the page; other work gets its turn during a long one (html-tags.ts).
  */
+import { kind, readObject, shape, TEXT, whole } from "../../base/fields.ts";
+import { isList } from "../../base/type-guards.ts";
 import { resolveLinks } from "../../index.ts";
 import { detectCharset } from "./charset.ts";
 import { USER_AGENT } from "../http/downloader.ts";
@@ -45,6 +47,23 @@ export interface ExtractOptions {
   readonly maxLinks?: number;
 }
 
+const readOptions = shape<ExtractOptions>(
+  {
+    url: TEXT,
+    body: kind("a Buffer", Buffer.isBuffer),
+    contentType: TEXT,
+    robotsTag: kind(
+      "a text or a list of texts",
+      (value) =>
+        typeof value === "string" ||
+        (isList(value) && value.every((each) => typeof each === "string")),
+    ),
+    userAgent: TEXT,
+    maxLinks: whole(0),
+  },
+  { needed: ["url", "body", "contentType"] },
+);
+
 const TITLE_MAX = 500;
 const MAX_LINKS = 100_000;
 /** Characters of meta robots beyond which no further element is read. */
@@ -62,13 +81,13 @@ export function isHtmlType(contentType: string): boolean {
 }
 
 /**
- * Reads a page. Costs one pass over it; throws nothing for any content of a page.
+ * Reads a page. Costs one pass over it; rejects for no content of a page.
  *
  * @example
  * const { links } = await extractPage({ url, body, contentType: "text/html" });
  */
-export function extractPage(options: ExtractOptions): Promise<Extract> {
-  return readPage(options);
+export async function extractPage(options: ExtractOptions): Promise<Extract> {
+  return await readPage(readObject(readOptions, options, "options", "ARGUMENT_INVALID"));
 }
 
 /** As `extractPage`; the visible text goes to a digest as well. */

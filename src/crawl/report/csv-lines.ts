@@ -35,6 +35,28 @@ export function createCsvLines(head: string): ItemLines {
   };
 }
 
+const QUOTE = 34;
+const NEWLINE = 10;
+
+/** Finds the end of the last whole line of a file that is read piece by piece: a line break between quotes is part of a cell. */
+export function createCsvEnd(): { read(piece: Uint8Array): void; readonly end: number } {
+  let at = 0;
+  let end = 0;
+  let isQuoted = false;
+  return {
+    read(piece) {
+      for (let index = 0; index < piece.length; index++) {
+        if (piece[index] === QUOTE) isQuoted = !isQuoted;
+        else if (piece[index] === NEWLINE && !isQuoted) end = at + index + 1;
+      }
+      at += piece.length;
+    },
+    get end() {
+      return end;
+    },
+  };
+}
+
 /** What is no object is a column of its own. */
 function fieldsOf(item: unknown): Record<string, unknown> {
   const isPlain = typeof item === "object" && item !== null && !Array.isArray(item);

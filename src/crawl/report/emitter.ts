@@ -1,4 +1,5 @@
 /** Listeners by event: called at once, in the order of their `on`. An error of a listener is reported and stops nothing. */
+import { misuse } from "../../base/errors.ts";
 import { type ListenOptions, readListening } from "../../base/listen-options.ts";
 
 export interface Emitter<E> {
@@ -12,7 +13,11 @@ export interface Emitter<E> {
   hasListener(event: keyof E): boolean;
 }
 
-export function createEmitter<E>(onThrow: (cause: unknown) => void): Emitter<E> {
+/** `names`: the events there are; a listener of any other is refused. */
+export function createEmitter<E>(
+  names: ReadonlyArray<keyof E>,
+  onThrow: (cause: unknown) => void,
+): Emitter<E> {
   const listeners = new Map<keyof E, Set<(payload: never) => unknown>>();
   let isReporting = false;
   const report = (cause: unknown): void => {
@@ -24,6 +29,8 @@ export function createEmitter<E>(onThrow: (cause: unknown) => void): Emitter<E> 
   };
   return {
     on(event, listener, options) {
+      if (!names.includes(event))
+        throw misuse("ARGUMENT_INVALID", "event", event, `one of ${names.join(", ")}`);
       const set = listeners.get(event) ?? new Set();
       listeners.set(event, set);
       const listen = readListening(listener, options);

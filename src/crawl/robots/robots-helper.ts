@@ -10,9 +10,18 @@
  *       becomes its delay.
  */
 import { type Clock, createSystemClock } from "../../base/clock.ts";
-import { misuse } from "../../base/errors.ts";
+import {
+  callable,
+  kind,
+  MILLISECONDS,
+  readObject,
+  shape,
+  TRUTH,
+  whole,
+} from "../../base/fields.ts";
 import type { AsyncFrontier, AsyncLease, Frontier, Outcome } from "../../index.ts";
 import { createDownloader } from "../http/downloader.ts";
+import { CLOCK, withMethods } from "../http/downloader-options.ts";
 import type { Downloader } from "../module-registry.ts";
 import { createRobots, type RobotsRules } from "./robots-txt.ts";
 
@@ -100,6 +109,26 @@ export interface LeaseGate extends AsyncDisposable {
   close(): Promise<void>;
 }
 
+const readOptions = shape<RobotsGateOptions>(
+  {
+    frontier: withMethods("a frontier", ["host"]),
+    userAgent: kind(
+      "who asks, such as 'mine/1.0'",
+      (value) => typeof value === "string" && value.trim() !== "",
+    ),
+    downloader: withMethods("a downloader", ["download"]),
+    allowPrivate: TRUTH,
+    delayMs: MILLISECONDS,
+    expiryMs: MILLISECONDS,
+    retryMs: MILLISECONDS,
+    attempts: whole(1),
+    maxCrawlDelayMs: MILLISECONDS,
+    hostKeyOf: callable(),
+    clock: CLOCK,
+  },
+  { needed: ["frontier", "userAgent"] },
+);
+
 const DAY_MS = 86_400_000;
 /** The host was not asked for the page. */
 const UNVISITED: Outcome = Object.freeze({ visited: false });
@@ -115,20 +144,15 @@ const UNVISITED: Outcome = Object.freeze({ visited: false });
  * }
  */
 export function createRobotsGate(options: RobotsGateOptions): LeaseGate {
-  const { frontier, userAgent, clock = createSystemClock(), delayMs = 0 } = options;
-  const { expiryMs = DAY_MS, retryMs = 5_000, attempts = 3, maxCrawlDelayMs = 300_000 } = options;
-  const { hostKeyOf = (url: string): string => new URL(url).host } = options;
-  if (typeof userAgent !== "string" || userAgent.trim() === "") {
-    throw misuse("OPTION_INVALID", "options.userAgent", userAgent, "who asks, such as 'mine/1.0'");
-  }
-  if (typeof frontier?.host !== "function") {
-    throw misuse("OPTION_INVALID", "options.frontier", frontier, "a frontier");
-  }
+  const read = readObject(readOptions, options, "options", "OPTION_INVALID");
+  const { frontier, userAgent, clock = createSystemClock(), delayMs = 0 } = read;
+  const { expiryMs = DAY_MS, retryMs = 5_000, attempts = 3, maxCrawlDelayMs = 300_000 } = read;
+  const { hostKeyOf = (url: string): string => new URL(url).host } = read;
   const own =
-    options.downloader === undefined
-      ? createDownloader({ userAgent, clock, allowPrivate: options.allowPrivate ?? false })
+    read.downloader === undefined
+      ? createDownloader({ userAgent, clock, allowPrivate: read.allowPrivate ?? false })
       : undefined;
-  const downloader = options.downloader ?? (own as Downloader);
+  const downloader = read.downloader ?? (own as Downloader);
   const robots = createRobots({
     ...{ userAgent, clock, expiryMs, retryMs, attempts, maxCrawlDelayMs },
     fetch: (request) => downloader.download(request),

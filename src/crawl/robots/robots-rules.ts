@@ -8,6 +8,9 @@
  *   I2  Only rules end the names of a group; records that are none of the protocol do not (RFC 9309, 2.2.4). A Crawl-delay, a Content-Usage
  *       and a Content-Signal hold for the names before them, back to the rule or such a record before those.
  */
+import { misuse } from "../../base/errors.ts";
+import { TEXT } from "../../base/fields.ts";
+import { isMadeBy } from "../../base/type-guards.ts";
 import type { PolicyStatement } from "../policy/page-policy.ts";
 import { readRobotsLines } from "./robots-lines.ts";
 import { matches, patternsOf, type RobotsPattern, robotsPath } from "./robots-patterns.ts";
@@ -112,10 +115,13 @@ const ANYBODY = "*";
  * file.isAllowed("Outrider", "https://example.org/private/a"); // false
  */
 export function parseRobots(text: string | Uint8Array): RobotsFile {
+  if (typeof text !== "string" && !isMadeBy(text, Uint8Array))
+    throw misuse("ARGUMENT_INVALID", "text", text, "a string or its bytes");
   const file = readFile(typeof text === "string" ? text : Buffer.from(text).toString("utf8"));
   let last: { readonly userAgent: string; readonly rules: AgentRules } | undefined;
   const rulesOf = (userAgent: string): AgentRules => {
     if (last?.userAgent !== userAgent) {
+      TEXT(userAgent, "userAgent", "ARGUMENT_INVALID");
       last = { userAgent, rules: rulesFor(file, tokenOf(userAgent)) };
     }
     return last.rules;

@@ -15,14 +15,12 @@ import {
   whole,
 } from "../../base/fields.ts";
 import { hasFunction, isList, isMadeBy, isObject } from "../../base/type-guards.ts";
+import { ITEM_FILE } from "../files.ts";
+import { headerText, SHARED_FIELDS, withMethods } from "../http/downloader-options.ts";
 
 /** As many as a pool has seats for. */
 const THREADS_MAX = 64;
-const PORT_MAX = 65_535;
 const NAME_LENGTH_MAX = 200;
-/** Characters of a header's value, and of its name (RFC 9110, 5.1 and 5.5). */
-const HEADER_TEXT = /^[\t\x20-\x7e\x80-\xff]*$/;
-const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 const amount = atLeast(0, "a number of at least 0");
 const path = kind("a path", isText);
@@ -31,11 +29,6 @@ const domain = kind(
   (value) => isDomain(value) || isHostWithPort(value) || isFolderUrl(value),
 );
 const warcPath = kind("a path that ends in .warc.gz", isWarcPath);
-const headerText = kind(
-  "a header's text",
-  (value) => typeof value === "string" && HEADER_TEXT.test(value),
-);
-
 const patterns = kind(
   "a list of globs, or expressions after 'regex:'",
   (value) => isList(value) && value.every(isText),
@@ -73,31 +66,10 @@ const FIELDS: { readonly [option: string]: Field<unknown> } = {
     },
     { needed: ["username", "password"] },
   ),
-  allowPrivate: TRUTH,
-  userAgent: kind(
-    "a header's text",
-    (value) => typeof value === "string" && HEADER_TEXT.test(value) && value.trim() !== "",
-  ),
+  ...SHARED_FIELDS,
   contact: headerText,
-  headers: checkHeaders,
   identity: path,
   cookies: TRUTH,
-  // For another one, undici only reports that it is no URL.
-  proxy: kind(
-    "an address such as http://127.0.0.1:3128",
-    (value) =>
-      typeof value === "string" && URL.canParse(value) && /^https?:$/.test(new URL(value).protocol),
-  ),
-  lookup: callable(),
-  dial: shape(
-    { address: kind("an address", isText), port: whole(1, PORT_MAX) },
-    { needed: ["address", "port"] },
-  ),
-  http2: TRUTH,
-  ca: kind(
-    "certificates as PEM",
-    (value) => typeof value === "string" && /-----BEGIN [A-Z\d ]*CERTIFICATE-----/.test(value),
-  ),
   robots: either(
     "boolean",
     shape({ expiryMs: amount, retryMs: amount, attempts: whole(1), maxCrawlDelayMs: amount }),
@@ -108,7 +80,6 @@ const FIELDS: { readonly [option: string]: Field<unknown> } = {
   log: path,
   saveBodies: path,
   maxRedirects: whole(0),
-  maxBytes: whole(1),
   maxLinks: whole(0),
   maxRetryAfterMs: amount,
   timeouts: shape({
@@ -131,12 +102,7 @@ const FIELDS: { readonly [option: string]: Field<unknown> } = {
   maxPathUrls: kind("numbers of at least 0 by a prefix that begins with a slash", isPathUrls),
   maxQueryUrls: whole(0),
   pauseSickHosts: TRUTH,
-  items: either(
-    "string",
-    shape({ path, rotateBytes: whole(1) }, { needed: ["path"] }),
-    "a path or { path }",
-    path,
-  ),
+  items: either("string", ITEM_FILE, "a path or { path }", path),
   warc: either(
     "string",
     shape({ path: warcPath, rotateBytes: whole(1) }, { needed: ["path"] }),
@@ -148,7 +114,6 @@ const FIELDS: { readonly [option: string]: Field<unknown> } = {
   pipelines: modules("processors"),
   progressMs: amount,
   signal: withMethods("an AbortSignal", ["addEventListener"]),
-  clock: withMethods("a clock", ["now", "monotonic", "schedule"]),
 };
 
 const readOptions = shape(FIELDS, { what: "an option of crawl()" });
@@ -170,10 +135,6 @@ function either(
     if (isObject(value)) return inner(value, name, code);
     throw misuse(code, name, value, expected);
   };
-}
-
-function withMethods(expected: string, methods: readonly string[]): Field<unknown> {
-  return kind(expected, (value) => methods.every((method) => hasFunction(value, method)));
 }
 
 /** Checks what modules must have; they are checked again where they are registered. */
@@ -202,14 +163,6 @@ function checkSeeds(value: unknown, name: string): void {
     if (typeof each === "string" || isRequest(each)) return;
     throw misuse("OPTION_INVALID", `${name}[${index}]`, each, "a URL or a request");
   });
-}
-
-function checkHeaders(value: unknown, name: string): void {
-  if (!isObject(value)) throw misuse("OPTION_INVALID", name, value, "an object of strings");
-  for (const [header, text] of Object.entries(value)) {
-    if (!HEADER_NAME.test(header)) throw misuse("OPTION_INVALID", name, header, "a header's name");
-    headerText(text, `${name}.${header}`, "OPTION_INVALID");
-  }
 }
 
 const SCOPE_WORDS: readonly unknown[] = ["any", "same-domain", "same-host", "path-prefix"];

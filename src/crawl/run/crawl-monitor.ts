@@ -28,6 +28,18 @@ import { createVisitStatistics, type Visit } from "../report/visit-statistics.ts
 import type { TrapWatch } from "../traps/trap-watch.ts";
 import type { VisitedPage } from "./visit-context.ts";
 
+export const CRAWL_EVENTS = Object.keys({
+  page: true,
+  visit: true,
+  item: true,
+  error: true,
+  progress: true,
+  summary: true,
+  status: true,
+  scope: true,
+  finished: true,
+} satisfies Record<keyof CrawlEvents, true>) as Array<keyof CrawlEvents>;
+
 /** Events of a crawl and what their listeners get. */
 export interface CrawlEvents<Item = unknown> {
   /** A page was visited. */

@@ -9,7 +9,7 @@ import type {
   RulePolicy,
 } from "../../index.ts";
 import type { Lookup } from "../http/guarded-connector.ts";
-import type { DownloaderOptions } from "../http/downloader.ts";
+import type { DownloaderOptions } from "../http/downloader-options.ts";
 import type { Analyzer, Downloader, Pipeline } from "../module-registry.ts";
 import type { PolicyHook } from "../policy/policy-hook.ts";
 import type { ScopeWord, Seed } from "./crawl-scope.ts";

@@ -30,7 +30,7 @@ import { createEmitter, type Emitter } from "../report/emitter.ts";
 import type { CrawlHost } from "../report/host-health.ts";
 import { createFaultHub, type FaultHub, type FaultStream } from "../report/fault-stream.ts";
 import { createModuleRegistry, type ModuleRegistry } from "../module-registry.ts";
-import { type CrawlEvents, Monitor } from "./crawl-monitor.ts";
+import { CRAWL_EVENTS, type CrawlEvents, Monitor } from "./crawl-monitor.ts";
 import type { CrawlOptions, CrawlSettings } from "./crawl-options.ts";
 import { isElsewhere, SharedFrontier } from "../shared/shared-frontier.ts";
 import { normalizeCrawl } from "./normalize-crawl.ts";
@@ -151,7 +151,7 @@ class CrawlRun implements Crawl {
 
   constructor(settings: CrawlSettings) {
     this.#settings = settings;
-    this.#events = createEmitter((cause) =>
+    this.#events = createEmitter(CRAWL_EVENTS, (cause) =>
       this.#faults.report({ type: "scheduler", what: `listener: ${String(cause)}`, cause }),
     );
     this.#faults = createFaultHub((fault) => this.#events.emit("error", fault));

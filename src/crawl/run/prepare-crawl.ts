@@ -9,7 +9,7 @@ import type { SharedFrontier } from "../shared/shared-frontier.ts";
 import type { SitemapTimes } from "../robots/sitemap-times.ts";
 import { createCookies } from "../http/cookie-jar.ts";
 import { createDownloader } from "../http/downloader.ts";
-import { createInflateRoom } from "../http/inflate-room.ts";
+import { createInflateRoom } from "../http/decoding/inflate-room.ts";
 import type { Emitter } from "../report/emitter.ts";
 import type { FaultHub } from "../report/fault-stream.ts";
 import { misuse } from "../../base/errors.ts";

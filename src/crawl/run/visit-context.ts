@@ -6,7 +6,7 @@ import type { LastPlaces } from "../traps/last-places.ts";
 import type { TrapWatch } from "../traps/trap-watch.ts";
 import type { UrlBudgets } from "../traps/url-budgets.ts";
 import type { Cookies } from "../http/cookie-jar.ts";
-import type { InflateRoom } from "../http/inflate-room.ts";
+import type { InflateRoom } from "../http/decoding/inflate-room.ts";
 import type { PausedHosts } from "../threads/paused-hosts.ts";
 import type { FaultHub } from "../report/fault-stream.ts";
 import type { RobotsGate } from "../robots/robots-gate.ts";

@@ -14,7 +14,7 @@ import { hostNumber } from "../threads/paused-hosts.ts";
 import { RETRY_STATUSES, retryAfterMs as retryAfterIn } from "../../base/time/duration.ts";
 import { fingerprint, type Outcome, type RequestInput } from "../../index.ts";
 import { DownloadError, downloadError } from "../http/download-error.ts";
-import type { RoomShare } from "../http/inflate-room.ts";
+import type { RoomShare } from "../http/decoding/inflate-room.ts";
 import type { Chosen, Download, Exchange } from "../module-registry.ts";
 import { isFeedType } from "../robots/feed.ts";
 import {

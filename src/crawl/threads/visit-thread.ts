@@ -9,7 +9,7 @@ import { threadId, workerData } from "node:worker_threads";
 import { createSystemClock } from "../../base/clock.ts";
 import type { HandlerContext, WorkerLease } from "../../worker.ts";
 import { createDownloader } from "../http/downloader.ts";
-import { createInflateRoom } from "../http/inflate-room.ts";
+import { createInflateRoom } from "../http/decoding/inflate-room.ts";
 import { createBodyFolder } from "../files.ts";
 import { loadPolicyHook } from "../policy/policy-hook.ts";
 import { compilePatterns } from "../page/link-patterns.ts";

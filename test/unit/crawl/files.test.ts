@@ -44,6 +44,28 @@ describe("createItemFile", () => {
     createItemFile({ path }).close?.();
     expect(readFileSync(path, "utf8")).toBe("");
   });
+
+  it("cuts a torn line of CSV at the last whole one, wherever it was torn", () => {
+    const path = join(folder, "torn.csv");
+    const items = [{ text: "plain" }, { text: 'a "quote"\r\nand more\n' }, { text: "last" }];
+    const write = (some: readonly object[]): void => {
+      const pipeline = createItemFile({ path });
+      for (const item of some) pipeline.processors[0]?.(item, source);
+      pipeline.close?.();
+    };
+    write(items);
+    const whole = readFileSync(path);
+    const ends = [whole.indexOf("\n") + 1, whole.indexOf("plain\r\n") + 7];
+    ends.push(whole.indexOf("last"), whole.length);
+    for (let length = 0; length <= whole.length; length++) {
+      writeFileSync(path, whole.subarray(0, length));
+      const left = Math.max(0, ...ends.filter((end) => end <= length));
+      write([]);
+      expect(readFileSync(path, "utf8"), `${length} bytes`).toBe(whole.toString("utf8", 0, left));
+      write(items.slice(Math.max(ends.indexOf(left), 0)));
+      expect(readFileSync(path, "utf8"), `${length} bytes`).toBe(whole.toString());
+    }
+  });
 });
 
 describe("loadModule", () => {

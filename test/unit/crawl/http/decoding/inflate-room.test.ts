@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createInflateRoom } from "../../../../src/crawl/http/inflate-room.ts";
+import { createInflateRoom } from "../../../../../src/crawl/http/decoding/inflate-room.ts";
 
 /** Lets all that can go on do so. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

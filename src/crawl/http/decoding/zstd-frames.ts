@@ -6,7 +6,7 @@
  *
  *   I1  Bytes after a whole frame that are not a frame are ignored, as after a gzip member.
  */
-import { DownloadError } from "./download-error.ts";
+import { DownloadError } from "../download-error.ts";
 
 const MAGIC = 0xfd2fb528;
 /** The lowest of sixteen. */

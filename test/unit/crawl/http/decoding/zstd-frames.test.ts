@@ -3,9 +3,9 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import * as zlib from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { createDownloader } from "../../../../src/crawl/http/downloader.ts";
-import { zstdFrames } from "../../../../src/crawl/http/zstd-frames.ts";
-import { closeAfter, faultOf, listen } from "../../../support/listening.ts";
+import { createDownloader } from "../../../../../src/crawl/http/downloader.ts";
+import { zstdFrames } from "../../../../../src/crawl/http/decoding/zstd-frames.ts";
+import { closeAfter, faultOf, listen } from "../../../../support/listening.ts";
 
 const TEXT = "packed ".repeat(20);
 const PLAIN = Buffer.from("28b52ffd208c750000387061636b65642001000251c508", "hex");

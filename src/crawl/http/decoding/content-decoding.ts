@@ -1,4 +1,9 @@
 /**
+ * Room `src/crawl/http/decoding`: bodies as they were before they were sent: content codings undone, within one bound for all. Touches no
+ * network.
+ */
+
+/**
  * Content codings undone, within a bound: what is longer is refused before it is inflated, or cut there if the caller accepts its
  * beginning.
  *
@@ -8,8 +13,8 @@
 import type { Transform } from "node:stream";
 import { promisify } from "node:util";
 import * as zlib from "node:zlib";
-import { downloadError, refusedCoding } from "./download-error.ts";
-import type { RawDownload } from "./http-exchange.ts";
+import { downloadError, refusedCoding } from "../download-error.ts";
+import type { RawDownload } from "../http-exchange.ts";
 import type { RoomShare } from "./inflate-room.ts";
 import { zstdFrames } from "./zstd-frames.ts";
 
