@@ -12,10 +12,10 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { freePort } from "../support/free-port.ts";
 import { codeBlocks } from "../support/markdown.ts";
 import { packageRoot, readText } from "../support/package.ts";
 import { skipUnless } from "../support/skip.ts";
@@ -37,10 +37,7 @@ function hasProgram(name: string): boolean {
 const isPossible = hasProgram("nginx") && existsSync(DOCUMENTATION);
 
 beforeAll(async () => {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  place = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  await new Promise((resolve) => server.close(resolve));
+  place = `127.0.0.1:${await freePort()}`;
   mkdirSync(join(folder, "bin"));
   const lines = ["#!/bin/sh", `exec "${process.execPath}" "${program}" "$@"`, ""];
   writeFileSync(join(folder, "bin/outrider"), lines.join("\n"));

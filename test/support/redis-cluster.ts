@@ -5,8 +5,7 @@
  *   1 ──▶ 4
  *   2 ──▶ 5      a master that does not answer for three seconds, as a busy machine does not keep one from its work, is replaced by its replica
  */
-import { once } from "node:events";
-import { createServer } from "node:net";
+import { freePort } from "./free-port.ts";
 import { type RedisServer, startRedis } from "./redis-server.ts";
 
 const MASTERS = 3;
@@ -109,16 +108,6 @@ async function startOnFreePorts(
     if (attempts === 1) throw cause;
     return startOnFreePorts(settings, attempts - 1);
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 async function join(nodes: readonly ClusterNode[]): Promise<void> {
