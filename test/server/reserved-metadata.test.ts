@@ -51,6 +51,19 @@ describe.each(PLACES)("%s", (place) => {
     expect(paths).toEqual(["/high", "/plain", "/low"]);
   });
 
+  it("takes times beyond all that a frontier has as the last one, and what came with them", async () => {
+    const { client } = await begin();
+    const last = String(Number.MAX_SAFE_INTEGER);
+    const statuses = await client.put(
+      found("http://a.test/never", told({ "not-before": last })),
+      found("http://a.test/now"),
+      found("http://a.test/wrong", told({ "not-before": "99999999999999999999" })),
+      known("http://a.test/late", 1, told({ "refetch-at": last })),
+    );
+    expect(statuses).toEqual(["OK", "OK", "SKIPPED", "OK"]);
+    expect(await client.get(all)).toEqual(["http://a.test/now"]);
+  });
+
   it("keeps times in milliseconds", async () => {
     const { client, pass } = await begin();
     await client.put(found("http://a.test/1", told({ "not-before": String(START + 1_500) })));

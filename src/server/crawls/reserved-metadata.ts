@@ -48,7 +48,9 @@ export function reservedOf(metadata: Uint8Array | undefined): Reserved {
   const found = metadataOf(metadata);
   const word = (name: string): string | undefined => found.get(PREFIX + name)?.[0];
   const numbers = ["priority", "not-before", "refetch-at"].map((name) => numberOf(word(name)));
-  const [priority, notBefore, refetchAt] = numbers;
+  const [priority, ...times] = numbers;
+  // Beyond that no frontier takes a time: the push of all that came with the URL would fail.
+  const [notBefore, refetchAt] = times.map((ms) => ms && Math.min(ms, SECONDS_MAX * 1_000));
   return {
     ...{ priority, notBefore, refetchAt },
     failure: word("failure")?.slice(0, WORD_LETTERS_MAX),
@@ -56,7 +58,7 @@ export function reservedOf(metadata: Uint8Array | undefined): Reserved {
     lease: word("lease"),
     isWrong:
       numbers.some((value) => value !== undefined && !Number.isSafeInteger(value)) ||
-      [notBefore, refetchAt].some((ms) => ms !== undefined && ms < 0),
+      times.some((ms) => ms !== undefined && ms < 0),
   };
 }
 
@@ -130,8 +132,8 @@ export function dueOf(
   reserved: Reserved,
 ): { due: number; dueAt: number | undefined } {
   const due = Math.min(refetchAt, SECONDS_MAX);
-  if (reserved.refetchAt !== undefined) {
-    const dueAt = Math.min(reserved.refetchAt, SECONDS_MAX * 1_000);
+  const dueAt = reserved.refetchAt;
+  if (dueAt !== undefined) {
     return { due: Math.max(Math.ceil(dueAt / 1_000), 1), dueAt };
   }
   return { due, dueAt: due === 0 ? undefined : due * 1_000 };
