@@ -145,10 +145,8 @@ class LocalRegistry implements Omit<CrawlRegistry, keyof Control> {
       const message = `crawls: ${crawlsMax} (expected: fewer, before crawl '${id}' is made)`;
       throw new FrontierError("CRAWLS_FULL", message);
     }
-    if (!this.#stored.includes(id)) {
-      this.#stored.push(id);
-      await this.#names.flush(); // I2
-    }
+    if (!this.#stored.includes(id)) this.#stored.push(id);
+    await this.#names.flush(); // I2: what an earlier call could not write, too
     await this.#closing.get(id);
     const frontier = await openFrontier({
       ...{ name: directoryName(id), directory, durability, clock },

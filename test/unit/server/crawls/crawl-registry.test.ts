@@ -1,12 +1,16 @@
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { openFrontier } from "../../../../src/index.ts";
 import { type CrawlRegistry, openRegistry } from "../../../../src/server/crawls/crawl-registry.ts";
 
-async function opened(directory: string | undefined): Promise<CrawlRegistry> {
+async function opened(
+  directory: string | undefined,
+  durability?: { everyMs: number },
+): Promise<CrawlRegistry> {
   const registry = await openRegistry({
-    ...{ directory, durability: undefined, crawlsMax: 9, clock: undefined },
+    ...{ directory, durability, crawlsMax: 9, clock: undefined },
     now: () => 1_800_000_000_000,
     onFault: (_, cause) => {
       throw cause;
@@ -61,4 +65,22 @@ it("closes after the deletions that have begun: their files are gone, and their 
   await deleting;
   const second = await opened(directory);
   expect((await second.all()).map(({ id }) => id)).toEqual(["y"]);
+});
+
+it("stores a crawl's name before its first URL where an earlier call could not (I2)", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "outrider-registry-"));
+  const copy = mkdtempSync(join(tmpdir(), "outrider-registry-"));
+  for (const folder of [directory, copy])
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const registry = await opened(directory, { everyMs: 3_600_000 });
+  await using other = await openFrontier();
+  const flush = vi.spyOn(Object.getPrototypeOf(other) as typeof other, "flush");
+  onTestFinished(() => flush.mockRestore());
+  flush.mockRejectedValueOnce(new Error("no room"));
+  await expect(async () => await registry.open("x")).rejects.toThrow("no room");
+  await registry.open("x");
+  // As a process leaves it that is killed now.
+  cpSync(directory, copy, { recursive: true, filter: (path) => !path.endsWith("lock") });
+  const next = await opened(copy);
+  expect((await next.all()).map(({ id }) => id)).toEqual(["x"]);
 });
