@@ -365,10 +365,10 @@ export class LocalCrawl implements Crawl {
   change(key: string, change: QueueChange): boolean {
     const queue = this.#table.queues.get(key);
     if (queue === undefined) return false;
+    this.#blockThere({ ...queue, ...change }); // throws before anything has changed
     Object.assign(queue, change);
     const kept = this.#kept();
     kept[key] = { ...kept[key], ...change };
-    this.#blockThere(queue);
     this.#settleLimit(queue);
     return true;
   }

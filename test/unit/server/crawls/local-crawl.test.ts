@@ -1,5 +1,5 @@
 /** A crawl over a frontier in this process: what a batch of one kind and a mixed one answer, and turns of other calls. */
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { openFrontier } from "../../../../src/index.ts";
 import type { FoundUrl } from "../../../../src/server/crawls/crawl.ts";
 import { LocalCrawl } from "../../../../src/server/crawls/local-crawl.ts";
@@ -87,5 +87,20 @@ describe("LocalCrawl", () => {
     expect(await crawl.serveQueues(200, asked, () => undefined)).toBe(0);
     expect(turns).toBeGreaterThan(2);
     turns = 1_000;
+  });
+
+  it("changes nothing of a queue where its frontier cannot", async () => {
+    const frontier = await openFrontier({ keepOpen: true });
+    onTestFinished(() => frontier.close());
+    const now = (): number => SECOND * 1_000;
+    const crawl = new LocalCrawl("crawl", { frontier, now, delayDefault: () => 1 });
+    crawl.discover([found("http://a.example/")]);
+    const host = vi.spyOn(frontier, "host").mockImplementation(() => {
+      throw new Error("no room");
+    });
+    expect(() => crawl.change("a.example", { blockedUntil: SECOND + 60 })).toThrow("no room");
+    host.mockRestore();
+    expect([...crawl.queues(false)]).toEqual(["a.example"]);
+    expect(frontier.state).toEqual({ queues: {} });
   });
 });
