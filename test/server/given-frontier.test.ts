@@ -106,6 +106,30 @@ describe.each(OPENERS)("a server over a frontier %s", (place, open) => {
     expect((await frontier.report()).pushed).toBe(1);
   });
 
+  it("reports what failed here, and not what a client sent wrong", async () => {
+    const faults: string[] = [];
+    const frontier = await opened();
+    const server = await serving({ frontier, onFault: ({ place }) => faults.push(place) });
+    const client = connect(server.port);
+    const answers = ["GetStats", "SetLogLevel", "GetURLs", "ListURLs"].map((name) => {
+      const path = `/urlfrontier.URLFrontier/${name}`;
+      const asItIs = (bytes: Buffer): Buffer => bytes;
+      return new Promise((resolve) =>
+        client.raw.makeUnaryRequest(path, asItIs, asItIs, Buffer.from([0x0a, 0x7f]), (cause) =>
+          resolve(cause?.code),
+        ),
+      );
+    });
+    expect(await Promise.all(answers)).toEqual([3, 3, 3, 3]);
+    expect(faults).toEqual([]);
+    await frontier.close();
+    for (const name of ["GetURLs", "ListURLs"]) {
+      await expect(client.list(name, MINE)).rejects.toMatchObject({ code: 14 });
+    }
+    await expect(client.stats(NAME)).rejects.toMatchObject({ code: 14 });
+    expect(faults).toEqual(["GetURLs", "ListURLs", "GetStats"]);
+  });
+
   it("leaves the frontier open when it closes, and ends its calls when the frontier is closed first", async () => {
     const frontier = await opened();
     const first = await serving({ frontier });

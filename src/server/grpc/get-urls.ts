@@ -4,7 +4,7 @@
  */
 import type { Crawl, StoredUrl, UrlsAsked } from "../crawls/crawl.ts";
 import { crawlIdOf } from "../crawls/missing-key.ts";
-import { CallError, UNIMPLEMENTED } from "./call-errors.ts";
+import { CallError, callErrorOf, INVALID_ARGUMENT, UNIMPLEMENTED } from "./call-errors.ts";
 import type { Calls } from "./calls.ts";
 import {
   framed,
@@ -20,7 +20,7 @@ const DELAY_DEFAULT = 30;
 const LIST_SIZE_DEFAULT = 100;
 
 export function getUrls(calls: Calls, stream: RpcStream): void {
-  answered(stream, async (request) => {
+  answered(calls, "GetURLs", stream, async (request) => {
     if (calls.isClosing() || !(await calls.registry.isActive())) return;
     const startedAt = calls.clock.monotonic();
     calls.metrics.getCalls++;
@@ -29,8 +29,16 @@ export function getUrls(calls: Calls, stream: RpcStream): void {
   });
 }
 
-/** Runs the work of one request and ends the stream; what it throws becomes the stream's status. */
-export function answered(stream: RpcStream, work: (request: Buffer) => Promise<void>): void {
+/**
+ * Runs the work of one request and ends the stream; what it throws becomes the stream's status, and is a fault of the call `name` unless the
+ * request was wrong.
+ */
+export function answered(
+  calls: Calls,
+  name: string,
+  stream: RpcStream,
+  work: (request: Buffer) => Promise<void>,
+): void {
   let request: Buffer | undefined;
   const refuse = (): void => stream.fail(new CallError(UNIMPLEMENTED, "one request is needed"));
   stream.start({
@@ -45,7 +53,11 @@ export function answered(stream: RpcStream, work: (request: Buffer) => Promise<v
       if (request === undefined) return refuse();
       work(request).then(
         () => stream.end(),
-        (cause) => stream.fail(cause),
+        (cause) => {
+          const error = callErrorOf(cause);
+          if (error !== cause && error.code !== INVALID_ARGUMENT) calls.fault(name, cause);
+          stream.fail(error);
+        },
       );
     },
   });
@@ -88,7 +100,7 @@ function send(
 }
 
 export function listUrls(calls: Calls, stream: RpcStream): void {
-  answered(stream, async (request) => {
+  answered(calls, "ListURLs", stream, async (request) => {
     const { start, size, key, crawlID, filter, ignoreCase } = readListUrls(request);
     const crawl = await calls.registry.find(crawlIdOf(crawlID));
     if (crawl === undefined) return;

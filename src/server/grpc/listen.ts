@@ -18,7 +18,7 @@ import { after } from "../../base/clock.ts";
 import { type Listening, listenOn } from "../listen-on.ts";
 import { isSameSecret } from "../secret.ts";
 import type { ServeSettings } from "../options.ts";
-import { CallError, callErrorOf, UNAUTHENTICATED, UNIMPLEMENTED } from "./call-errors.ts";
+import { CallError, UNAUTHENTICATED, UNAVAILABLE, UNIMPLEMENTED } from "./call-errors.ts";
 import { type Calls, UNARY_CALLS, type Unary } from "./calls.ts";
 import { answered, getUrls, listUrls } from "./get-urls.ts";
 import { framed } from "./messages.ts";
@@ -38,6 +38,8 @@ export interface Keepalive {
 const KEEPALIVE: Keepalive = { idleMs: 60_000, answerMs: 20_000 };
 /** Headers of one call. */
 const HEADER_BYTES_MAX = 16_384;
+/** Time in which clients read that the server has ended their calls. */
+const STATUS_MS = 100;
 /** Megabytes that Node may hold for one connection: more than its windows let in. */
 const SESSION_MEGABYTES_MAX = 128;
 
@@ -69,6 +71,8 @@ export async function listen(
       return;
     }
     const rpc = new RpcStream(stream, headers, messageBytesMax);
+    connections.streams.add(rpc);
+    stream.on("close", () => connections.streams.delete(rpc));
     if (expected !== undefined && !isSameSecret(String(headers.authorization), expected)) {
       rpc.fail(new CallError(UNAUTHENTICATED, "authorization: a token is needed"));
     }
@@ -101,28 +105,19 @@ function methodsOf(calls: Calls): Map<string, (stream: RpcStream) => void> {
   ]);
   for (const [name, act] of Object.entries<Unary>(UNARY_CALLS)) {
     methods.set(name, (stream) =>
-      answered(stream, async (request) => {
-        stream.send(framed(await answerOf(calls, name, act, request)));
+      answered(calls, name, stream, async (request) => {
+        stream.send(framed(await act(calls, request)));
       }),
     );
   }
   return methods;
 }
 
-async function answerOf(calls: Calls, name: string, act: Unary, request: Buffer): Promise<Buffer> {
-  try {
-    return await act(calls, request);
-  } catch (cause) {
-    const error = callErrorOf(cause);
-    if (error !== cause) calls.fault(name, cause);
-    throw error;
-  }
-}
-
 /** What is connected to a server. */
 interface Connections {
   readonly sockets: Set<Socket>;
   readonly sessions: Set<ServerHttp2Session>;
+  readonly streams: Set<RpcStream>;
 }
 
 function follow(server: Http2Server, keepalive: Keepalive): Connections {
@@ -137,19 +132,23 @@ function follow(server: Http2Server, keepalive: Keepalive): Connections {
     session.on("close", () => sessions.delete(session));
     keepAlive(session, keepalive);
   });
-  return { sockets, sessions };
+  return { sockets, sessions, streams: new Set() };
 }
 
 async function close(
   listening: Listening,
-  { sockets, sessions }: Connections,
+  { sockets, sessions, streams }: Connections,
   drainMs: number,
 ): Promise<void> {
-  const stop = after(drainMs, () => {
-    for (const session of sessions) session.destroy(undefined, constants.NGHTTP2_CANCEL);
-    // Those that were never a connection of HTTP/2, or still send.
-    setImmediate(() => {
-      for (const socket of sockets) socket.destroy();
+  let stop = after(drainMs, () => {
+    for (const stream of streams) stream.fail(new CallError(UNAVAILABLE, "the server is closing"));
+    // Those that do not read how their calls ended.
+    stop = after(STATUS_MS, () => {
+      for (const session of sessions) session.destroy(undefined, constants.NGHTTP2_CANCEL);
+      // Those that were never a connection of HTTP/2, or still send.
+      setImmediate(() => {
+        for (const socket of sockets) socket.destroy();
+      });
     });
   });
   const over = listening.close();
