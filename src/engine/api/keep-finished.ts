@@ -6,7 +6,7 @@ import { step } from "../../frontier/leases/leases.ts";
 import { hasRoom } from "../../frontier/records/memory-reserve.ts";
 import { finishPut } from "../../frontier/records/transitions.ts";
 import { isInMemory } from "../../frontier/scheduling/spill-control.ts";
-import { RECORD_PENDING, recordState } from "../../structures/records/record.ts";
+import { RECORD_PENDING, RECORD_RESTING, recordState } from "../../structures/records/record.ts";
 import { seenFind } from "../../structures/seen/seen-set.ts";
 import { LeaseService, RESULT_BYTES } from "../leases/lease-service.ts";
 import { RecordLease } from "../leases/record-lease.ts";
@@ -26,27 +26,31 @@ export function finishKept(lease: Lease): boolean {
 }
 
 /**
- * The same for a URL that is pending: as `put` of the same request with the same data, which `isSame` recognizes. False: it is not pending, or
- * not the same, or its frontier does not keep records so, and nothing has changed.
+ * The same for a URL that is pending, or was finished so before: as `put` of the same request with the same data, which `isSame` recognizes. When
+ * it was finished; undefined: it is in another state, or not the same, or its frontier does not keep records so, and nothing has changed.
  */
 export function finishPending(
   frontier: Frontier,
   request: RequestInput,
   isSame: (data: unknown) => boolean,
-): boolean {
+): "now" | "before" | undefined {
   const lifecycle = lifecycleOf(frontier);
   // Full records are kept in the archive.
-  if (lifecycle === undefined || lifecycle.settings.records === "full") return false;
+  if (lifecycle === undefined || lifecycle.settings.records === "full") return undefined;
   const { core, nowMs } = lifecycle.begin();
-  if (core === undefined || core.seen.mode === "bloom") return false;
+  if (core === undefined || core.seen.mode === "bloom") return undefined;
   step(core, nowMs);
   const { hasIdentity, lo, hi } = findIdentity(lifecycle.intake, request, nowMs);
   const record = hasIdentity ? seenFind(core.seen, lo, hi) : 0;
-  if (!isInMemory(record) || recordState(core.store, record) !== RECORD_PENDING) return false;
-  if (!isSame(recordData(core, record, recordExtras(core, record)))) return false;
-  if (!hasRoom(core)) return false;
-  lifecycle.durable?.need(RESULT_BYTES);
-  finishPut(core, record, true, nowMs);
+  if (!isInMemory(record)) return undefined;
+  const state = recordState(core.store, record);
+  if (state !== RECORD_PENDING && state !== RECORD_RESTING) return undefined;
+  if (!isSame(recordData(core, record, recordExtras(core, record)))) return undefined;
+  if (state === RECORD_PENDING) {
+    if (!hasRoom(core)) return undefined;
+    lifecycle.durable?.need(RESULT_BYTES);
+    finishPut(core, record, true, nowMs);
+  }
   lifecycle.end(nowMs);
-  return true;
+  return state === RECORD_PENDING ? "now" : "before";
 }

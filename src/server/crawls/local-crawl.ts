@@ -172,7 +172,9 @@ export class LocalCrawl implements Crawl {
     const { due, dueAt } = dueOf(known, reserved);
     if (!isOut && due === 0 && reserved.lease === undefined) {
       const isSame = (data: unknown): boolean => isSameUrl(data, known, isPlain);
-      if (finishPending(frontier, request, isSame)) return this.#finished(name, key);
+      const finished = finishPending(frontier, request, isSame);
+      if (finished === "now") return this.#finished(name, key);
+      if (finished === "before") return OK;
     }
     const before = isOut ? held : frontier.record(request);
     const state = isOut ? "leased" : (before as RecordView | undefined)?.state;

@@ -139,7 +139,7 @@ async function putPending(
 
 const sameAs = (request: RequestInput) => (data: unknown) => isDeepStrictEqual(data, request.data);
 const finish = (frontier: Frontier, request: RequestInput): void =>
-  expect(finishPending(frontier, request, sameAs(request))).toBe(true) as never;
+  expect(finishPending(frontier, request, sameAs(request))).toBe("now") as never;
 const putAgain = (frontier: Frontier, request: RequestInput): void => {
   frontier.put(request);
 };
@@ -152,23 +152,39 @@ describe("finishPending", () => {
     await expectBack((options) => putPending(finish, options), expected);
   });
 
+  it("changes nothing where the URL was finished so before, whatever comes after", async () => {
+    const again = async (options?: FrontierOptions): Promise<Frontier> => {
+      const frontier = await putPending(finish, options);
+      const before = frontier.report();
+      for (const each of [plain, rich]) {
+        expect(finishPending(frontier, each, sameAs(each))).toBe("before");
+        expect(finishPending(frontier, each, () => false)).toBeUndefined();
+      }
+      expect(frontier.report()).toMatchObject({ done: before.done, pushed: before.pushed });
+      return frontier;
+    };
+    const expected = seenOf(await putPending(finish));
+    expect(seenOf(await again())).toEqual(expected);
+    await expectBack(again, expected);
+  });
+
   it("changes nothing where the URL is unknown, not pending, or has other data", async () => {
     const frontier = await open();
     frontier.push(plain);
     const same = sameAs(plain);
-    expect(finishPending(frontier, { ...plain, epoch: "other" }, same)).toBe(false);
-    expect(finishPending(frontier, rich, () => true)).toBe(false);
-    expect(finishPending(frontier, { url: "mailto:a" }, () => true)).toBe(false);
-    expect(finishPending(frontier, plain, sameAs(rich))).toBe(false);
+    expect(finishPending(frontier, { ...plain, epoch: "other" }, same)).toBeUndefined();
+    expect(finishPending(frontier, rich, () => true)).toBeUndefined();
+    expect(finishPending(frontier, { url: "mailto:a" }, () => true)).toBeUndefined();
+    expect(finishPending(frontier, plain, sameAs(rich))).toBeUndefined();
     expect(frontier.record(plain)?.state).toBe("pending");
     const lease = frontier.poll() as Lease;
-    expect([finishPending(frontier, plain, same), lease.done().late]).toEqual([false, false]);
-    expect(finishPending(frontier, plain, same)).toBe(false);
+    expect([finishPending(frontier, plain, same), lease.done().late]).toEqual([undefined, false]);
+    expect(finishPending(frontier, plain, same)).toBeUndefined();
     const later = { ...rich, notBefore: NOW + 1_000 };
     frontier.push(later);
-    expect(finishPending(frontier, later, sameAs(rich))).toBe(false);
+    expect(finishPending(frontier, later, sameAs(rich))).toBeUndefined();
     await frontier.close();
-    expect(finishPending(frontier, later, sameAs(rich))).toBe(false);
+    expect(finishPending(frontier, later, sameAs(rich))).toBeUndefined();
   });
 
   it("takes a URL whose hand-out has run out at this very moment", async () => {
@@ -186,7 +202,7 @@ describe("finishPending", () => {
     async (options) => {
       const frontier = await open(options.records ? { ...options, directory: folder() } : options);
       frontier.push(plain);
-      expect(finishPending(frontier, plain, () => true)).toBe(false);
+      expect(finishPending(frontier, plain, () => true)).toBeUndefined();
       expect(frontier.report().pending).toBe(1);
     },
   );
