@@ -156,6 +156,14 @@ describe("the HTTP port", () => {
     });
   });
 
+  it("refuses what is no path, and takes one with the address before it", async () => {
+    const { httpPort } = await serving();
+    const statuses = ["//", "http://[", `http://127.0.0.1:${httpPort}/healthz`].map(
+      async (path) => (await ask(httpPort, path)).status,
+    );
+    expect(await Promise.all(statuses)).toEqual([400, 400, 200]);
+  });
+
   it("has a page that allows nothing but its own script, and no page where none is wanted", async () => {
     const { httpPort } = await serving();
     const { headers, text } = await ask(httpPort, "/");

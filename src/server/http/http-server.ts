@@ -110,6 +110,9 @@ async function closeHttp(server: Server, listening: Listening, feed: LiveFeed): 
   stop();
 }
 
+/** What paths are read against. */
+const SERVER = "http://server";
+
 async function answer(
   options: HttpOptions,
   request: IncomingMessage,
@@ -118,7 +121,9 @@ async function answer(
   const { guard, hasPage, feed } = options;
   const refusal = refusalOf(guard, request);
   if (refusal !== undefined) return send(response, refusal, "refused: host or origin\n");
-  const { pathname: path, searchParams } = new URL(request.url ?? "/", "http://server");
+  const { url = "/" } = request;
+  if (!URL.canParse(url, SERVER)) return send(response, 400, "no path\n");
+  const { pathname: path, searchParams } = new URL(url, SERVER);
   if (request.method === "POST") return await change(options, path, request, response);
   if (request.method !== "GET" && request.method !== "HEAD") return send(response, 405, "");
   if (path === "/healthz") return send(response, 200, "ok\n");
