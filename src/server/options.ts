@@ -206,7 +206,7 @@ export function readServeOptions(options: ServeOptions): ServeSettings {
     throw misuse("ARGUMENT_INVALID", "options.tls", Object.keys(tls), "cert and key");
   }
   if (!isLoopback(host) && token === undefined && tls?.ca === undefined) {
-    const expected = "a loopback address, or options.token, or options.tls with ca";
+    const expected = "a loopback address, or a token, or the CA of clients";
     throw misuse("ARGUMENT_INVALID", "options.host", host, expected);
   }
   return {

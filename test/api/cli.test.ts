@@ -104,6 +104,8 @@ describe("exit codes", () => {
     [["crawl", "http://x.test", "--rules", "/no/such.json"], "/no/such.json"],
     [["crawl", "http://x.test", "--analyzer", "/no/such.mjs"], "/no/such.mjs"],
     [["demo", "--hosts", "0"], "OPTION_INVALID: --hosts: 0"],
+    [["serve", "--max-crawls", "0"], "ARGUMENT_INVALID: --max-crawls: 0"],
+    [["serve", "--http", "99999"], "ARGUMENT_INVALID: --http: 99999"],
     [["crawl", "http://x.test", "--report", "/proc/no/such.html"], "--report: /proc/no/such.html"],
     [["explain"], "no URL"],
     [["export", "crawl-data", "all.jsonl"], "all.jsonl: unexpected argument (expected: <dir>)"],

@@ -48,6 +48,8 @@ const FLAG_OF: Readonly<Record<string, string>> = Object.freeze({
   downloaders: "downloader",
   analyzers: "analyzer",
   pipelines: "pipeline",
+  httpPort: "http",
+  crawlsMax: "max-crawls",
 });
 
 interface ErrorText {
