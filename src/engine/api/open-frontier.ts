@@ -4,10 +4,12 @@
  */
 
 /** openFrontier: checks all options, then builds. A failed open leaves nothing behind. */
+import { unescape as decode } from "node:querystring";
 import { FrontierError } from "../../base/errors.ts";
 import { LocalFrontier } from "./local-frontier.ts";
 import { normalizeOptions, type Settings } from "../options/normalize-options.ts";
 import type { Frontier, FrontierOptions } from "../types/frontier-types.ts";
+import { nodeFiles } from "../../persistence/files.ts";
 
 /**
  * Opens a frontier, in memory or in a directory. The thread that calls this owns it.
@@ -39,6 +41,11 @@ export async function openFrontier<Data = unknown>(
  */
 export async function openSmallFrontier(options: FrontierOptions): Promise<Frontier> {
   return LocalFrontier.open({ ...settingsOf(options), isSmall: true });
+}
+
+/** The names of the frontiers in a directory, for the same rooms. */
+export function frontierNames(directory: string): string[] {
+  return nodeFiles.exists(directory) ? nodeFiles.list(directory).map(decode) : [];
 }
 
 /** Getters and proxies may throw what they like: it is a wrong option all the same. */

@@ -59,7 +59,8 @@ export async function addInBatches(
   const result = { addedRequests, waitForAllRequestsToBeAdded: rest };
   if (maxNewRequests === undefined && !options.waitForAllRequestsToBeAdded) return result;
   for (const each of await rest) addedRequests.push(each);
-  const requestsOverLimit = maxNewRequests === undefined ? [] : await readBatch(reader, Infinity);
+  const over = maxNewRequests === undefined ? [] : await readBatch(reader, Infinity);
+  const requestsOverLimit = over.map((each) => (typeof each === "string" ? { url: each } : each));
   return { ...result, requestsOverLimit };
 }
 

@@ -191,10 +191,10 @@ export interface BatchedResult {
   /** The rest, when it is in. */
   waitForAllRequestsToBeAdded: Promise<ProcessedRequest[]>;
   /**
-   * What `maxNewRequests` left out.
+   * What `maxNewRequests` left out; URLs as objects.
    * @defaultValue none: there was no limit
    */
-  requestsOverLimit?: RequestSource[];
+  requestsOverLimit?: Array<{ url?: string }>;
 }
 
 /** Counts of a queue. */

@@ -8,9 +8,13 @@
  *   delay = Retry-After, up to maxRetryAfterMs; without it baseDelayMs × 2^(refusals in a row − 1)
  *
  *   I1  A host's state is dropped when it serves again, so that memory is bounded by the hosts that refuse.
+ *   I2  A host is stalled while it refuses: its first refusal since it served is that long ago, its last one is not.
+ *   I3  With a least time between visits of a domain, `mustWait` blocks the hosts whose turn comes too early, one by one: a domain's hosts
+ *       are known no sooner. Only domains whose time is not over are kept.
  */
+import type { Explanation } from "../../index.ts";
 import type { Clock } from "../../base/clock.ts";
-import type { AnyFrontier } from "./request-store.ts";
+import { type AnyFrontier, isElsewhere } from "./request-store.ts";
 import { isLater } from "./soon.ts";
 
 export interface ThrottleLimits {
@@ -25,7 +29,9 @@ interface Refusals {
   untilMs: number;
   /** A refusal from then on starts a new series. */
   forgottenAtMs: number;
-  servedAtMs: number;
+  /** The first refusal since it served; undefined: it served since. */
+  sinceMs: number | undefined;
+  lastMs: number;
 }
 
 export class DomainThrottle {
@@ -33,8 +39,11 @@ export class DomainThrottle {
   readonly #clock: Pick<Clock, "now">;
   readonly #limits: ThrottleLimits;
   readonly #refusing = new Map<string, Refusals>();
-  /** Least time between two visits of any host. */
+  /** Least time between two visits of any host, and of any registrable domain. */
   #floorMs = 0;
+  #domainFloorMs = 0;
+  /** Until when each domain waits, the first to end first. */
+  readonly #domains = new Map<string, number>();
   /** Clocks that are being set, on a frontier that is elsewhere. */
   #underWay: Promise<unknown> = Promise.resolve();
 
@@ -52,13 +61,16 @@ export class DomainThrottle {
     const { baseDelayMs, maxDelayMs, maxRetryAfterMs } = this.#limits;
     const known = this.#refusing.get(host);
     const isAsked = retryAfterMs !== null && retryAfterMs !== undefined && retryAfterMs >= 0;
-    if (known !== undefined && nowMs < known.untilMs && !isAsked) return true;
+    const series = { sinceMs: known?.sinceMs ?? nowMs, lastMs: nowMs };
+    if (known !== undefined && nowMs < known.untilMs && !isAsked) {
+      Object.assign(known, series);
+      return true;
+    }
     const count = known === undefined || nowMs >= known.forgottenAtMs ? 1 : known.count + 1;
     const doubled = Math.min(baseDelayMs * 2 ** Math.min(count - 1, 30), maxDelayMs);
     const delayMs = isAsked ? Math.min(retryAfterMs, maxRetryAfterMs) : doubled;
     const untilMs = Math.max(nowMs + delayMs, known?.untilMs ?? 0);
-    const servedAtMs = known?.servedAtMs ?? nowMs;
-    this.#refusing.set(host, { count, untilMs, forgottenAtMs: untilMs + delayMs, servedAtMs });
+    this.#refusing.set(host, { count, untilMs, forgottenAtMs: untilMs + delayMs, ...series });
     this.#set(url, (key) => this.#frontier.host(key).blockUntil(untilMs));
     return true;
   }
@@ -83,6 +95,29 @@ export class DomainThrottle {
     this.#floorMs = Math.max(this.#floorMs, delayMs);
   }
 
+  /** The same of each registrable domain. False: the frontier is elsewhere, and its other processes would not wait. */
+  delayDomains(delayMs: number): boolean {
+    if (isElsewhere(this.#frontier)) return false;
+    this.#domainFloorMs = Math.max(this.#domainFloorMs, delayMs);
+    return true;
+  }
+
+  /** Whether a request that was fetched comes too early for its domain: its host is blocked until then. */
+  mustWait(url: string): boolean {
+    if (this.#domainFloorMs === 0) return false;
+    const nowMs = this.#clock.now();
+    for (const [domain, dueMs] of this.#domains) {
+      if (dueMs > nowMs) break;
+      this.#domains.delete(domain);
+    }
+    const { host = "", domain = host } = this.#frontier.explain(url) as Explanation;
+    const waitsMs = this.#domains.get(domain);
+    const untilMs = waitsMs ?? nowMs + this.#domainFloorMs;
+    this.#domains.set(domain, untilMs);
+    void this.#frontier.host(host).blockUntil(untilMs);
+    return waitsMs !== undefined;
+  }
+
   /** A request was handed out. */
   dispatched(url: string): void {
     if (this.#floorMs === 0 || !this.delay(url, this.#floorMs)) return;
@@ -96,14 +131,16 @@ export class DomainThrottle {
     const host = hostOf(url) ?? "";
     const known = this.#refusing.get(host);
     if (known === undefined) return;
-    known.servedAtMs = this.#clock.now();
-    if (known.servedAtMs >= known.untilMs) this.#refusing.delete(host);
+    known.sinceMs = undefined;
+    if (this.#clock.now() >= known.untilMs) this.#refusing.delete(host);
   }
 
-  /** Hosts that have refused everything for too long. */
+  /** Hosts that have refused everything for too long (I2). */
   stalled(): string[] {
     const oldest = this.#clock.now() - this.#limits.maxStallMs;
-    return [...this.#refusing].flatMap(([host, known]) => (known.servedAtMs <= oldest ? host : []));
+    return [...this.#refusing].flatMap(([host, { sinceMs = Infinity, lastMs }]) =>
+      sinceMs <= oldest && lastMs >= oldest ? host : [],
+    );
   }
 
   /** Resolves when the clocks are set. */

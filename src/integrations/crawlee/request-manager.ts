@@ -41,9 +41,10 @@ import {
 } from "./manager-options.ts";
 import type { PacingSignal, Readiness } from "./pacing-types.ts";
 import { type Added, type AnyFrontier, priorityOfUserData, RequestStore } from "./request-store.ts";
+import { requestId } from "./request-id.ts";
 import { type MakeRequest, requestMaker } from "./request-instances.ts";
 import { readSources } from "./request-sources.ts";
-import { isLater } from "./soon.ts";
+import { isLater, type Soon } from "./soon.ts";
 
 /** Refusals that are due to the caller's request, not to a rule. */
 const WRONG = new Set(["invalid-url", "scheme", "too-long", "unserializable", "invalid-request"]);
@@ -234,11 +235,17 @@ export class FrontierRequestManager {
   async fetchNextRequest<R = CrawleeRequest>(): Promise<R | null> {
     const { requestLockSecs } = this;
     const lockMs = requestLockSecs === undefined ? undefined : requestLockSecs * 1_000;
-    const fetched = this.#store.fetch(lockMs);
-    const stored = isLater(fetched) ? await fetched : fetched;
-    if (stored === undefined) return null;
-    this.#throttle.dispatched(stored.url);
-    return this.#instance(stored) as R;
+    for (;;) {
+      const fetched = this.#store.fetch(lockMs);
+      const stored = isLater(fetched) ? await fetched : fetched;
+      if (stored === undefined) return null;
+      if (this.#throttle.mustWait(stored.url)) {
+        await this.#store.unlock(stored.id, false);
+        continue;
+      }
+      this.#throttle.dispatched(stored.url);
+      return this.#instance(stored) as R;
+    }
   }
 
   #instance(stored: StoredRequest): CrawleeRequest {
@@ -272,20 +279,24 @@ export class FrontierRequestManager {
     return this.#text;
   }
 
-  /** Returns a request for another attempt, with its fields as they are now. After a 429 its host rests first. */
+  /**
+   * Returns a request for another attempt, with its fields as they are now. After a 429 its host rests first. Resolves with null where it is
+   * handled, or was never there: nothing was changed.
+   */
   async reclaimRequest(
     request: CrawleeRequest,
     options: OperationOptions = {},
   ): Promise<OperationInfo | null> {
+    if ((await this.#isHandled(request)) !== false) return null;
     if (TOO_SOON.test(request.errorMessages?.at(-1) ?? ""))
       this.#throttle.refused(request.url, null);
     await this.#throttle.settled();
     return (await this.#store.reclaim(request, options.forefront === true)) ?? null;
   }
 
-  /** A request by its id; null: unknown, or handled and not kept. */
+  /** A request by its id, or as in version 4 by its unique key; null: unknown, or handled and not kept. */
   async getRequest<R = CrawleeRequest>(id: string): Promise<R | null> {
-    const stored = await this.#store.get(id);
+    const stored = (await this.#store.get(id)) ?? (await this.#store.get(requestId(id)));
     if (stored === undefined) return null;
     return this.#instance(stored) as R;
   }
@@ -360,17 +371,24 @@ export class FrontierRequestManager {
     throw new FrontierError("STATE_INVALID", message);
   }
 
-  /** Version 4: takes a rate limit or a least interval into the clocks of hosts. Throws `UNSUPPORTED` for a scope wider than a host. */
+  /**
+   * Version 4: takes a rate limit or a least interval into the clocks of hosts; returns false for another signal. A least
+   * interval for every URL may be one of registrable domains, as that of `sameDomainDelaySecs`, but not on a frontier elsewhere. Throws
+   * `UNSUPPORTED` for any other scope wider than a host.
+   */
   recordPacingSignal(signal: PacingSignal): boolean {
     const { reason, scope = "hostname" } = signal;
+    const isOfAll = reason === "minIntervalEverywhere";
+    const isOfDomains = isOfAll && scope === "registrableDomain";
+    if (isOfDomains && this.#throttle.delayDomains(signal.intervalMs)) return true;
     if (scope !== "hostname") {
       const message = `signal.scope: ${scope} (expected: hostname; domains are for rules)`;
       throw new FrontierError("UNSUPPORTED", message);
     }
     if (reason === "rateLimited") return this.#throttle.refused(signal.url, signal.waitMs);
     if (reason === "minInterval") return this.#throttle.delay(signal.url, signal.intervalMs);
-    this.#throttle.delayEverywhere(signal.intervalMs);
-    return true;
+    if (isOfAll) this.#throttle.delayEverywhere(signal.intervalMs);
+    return isOfAll;
   }
 
   /** Version 4: whether a request is ready, and if not, why and until when. */
@@ -385,9 +403,20 @@ export class FrontierRequestManager {
     return readyAt === undefined ? { status: "waiting" } : { status: "waiting", readyAt };
   }
 
-  /** Version 4: as `markRequestHandled`. */
+  /** Version 4: as `markRequestHandled`; null also for a request that was never there, or was purged. */
   async markRequestAsHandled(request: CrawleeRequest): Promise<OperationInfo | null> {
+    if ((await this.#isHandled(request)) === undefined) return null;
     return await this.markRequestHandled(request);
+  }
+
+  /** What is in progress here is not, nor what has another's id, which the store refuses; undefined: the request is not known. */
+  #isHandled({
+    uniqueKey,
+    id = requestId(uniqueKey),
+    url,
+  }: CrawleeRequest): Soon<boolean | undefined> {
+    if (this.#store.lease(id) !== undefined || id !== requestId(uniqueKey)) return false;
+    return this.#store.isHandled(id, url);
   }
 
   /** Version 4: as `handledCount`. */

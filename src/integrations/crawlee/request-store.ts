@@ -410,7 +410,7 @@ export class RequestStore {
   /** The counts at once; undefined on a frontier that is elsewhere, or closed. */
   countsHere(): QueueCounts | undefined {
     const { status } = this.frontier;
-    if (typeof status === "function" || status === "stopping" || status === "stopped")
+    if (isElsewhere(this.frontier) || status === "stopping" || status === "stopped")
       return undefined;
     const report = this.frontier.report();
     return isLater(report) ? undefined : countsOf(report);
@@ -444,6 +444,11 @@ export class RequestStore {
     );
     return FOREFRONT + this.#forefront;
   }
+}
+
+/** Whether its calls go to another thread or machine. */
+export function isElsewhere({ status }: AnyFrontier): boolean {
+  return typeof status === "function";
 }
 
 /** What `userData.priority` asks for; undefined: nothing. */

@@ -19,6 +19,7 @@
 import type { FrontierOptions } from "../../../index.ts";
 import { type Clock, createSystemClock } from "../../../base/clock.ts";
 import { misuse } from "../../../base/errors.ts";
+import { frontierNames } from "../../../engine/api/open-frontier.ts";
 import { crawleeFrontier } from "../manager-options.ts";
 import { requestId } from "../request-id.ts";
 import type { AnyFrontier, StoreOptions } from "../request-store.ts";
@@ -61,6 +62,8 @@ const DEFAULT = "default";
 const DEFAULTS = new Set(["__default__", DEFAULT]);
 const ALIAS = "~";
 const TEMPORARY = "__CRAWLEE_TEMPORARY";
+/** What `requestId` makes of a name. */
+const ID = /^[A-Za-z\d]{15}$/;
 
 export class QueueRegistry {
   readonly #options: RegistryOptions;
@@ -91,6 +94,19 @@ export class QueueRegistry {
     return undefined;
   }
 
+  /** Whether a queue of that id is open, or was made in the directory by an earlier process. */
+  has(id: string): boolean {
+    return this.all().some((entry) => entry.id === id) || this.#nameOf(id) !== undefined;
+  }
+
+  /** The name of a frontier in the directory by the id of its queue, the hash of that name; not of a renamed one, which has a pointer. */
+  #nameOf(id: string): string | undefined {
+    const { directory } = this.#options.frontier;
+    if (directory === undefined || !ID.test(id)) return undefined;
+    const names = frontierNames(directory);
+    return names.includes(id) ? undefined : names.find((name) => requestId(name) === id);
+  }
+
   /** Open queues, the oldest first. */
   all(): QueueEntry[] {
     return [...this.#open.values()];
@@ -104,9 +120,11 @@ export class QueueRegistry {
     await this.#changed;
     const known = isAlias ? undefined : this.find(wanted);
     if (known !== undefined) return known;
-    const asked = isAlias ? ALIAS + alias : wanted;
+    const made = isAlias ? undefined : this.#nameOf(wanted);
+    const asked = isAlias ? ALIAS + alias : (made ?? wanted);
     const key = asked.toLowerCase();
-    const opening = this.#entries.get(key) ?? this.#openEntry(asked, { id, name });
+    const opening =
+      this.#entries.get(key) ?? this.#openEntry(asked, { id, name: nameBy(made, name) });
     this.#entries.set(key, opening);
     try {
       const entry = await opening;
@@ -217,6 +235,12 @@ async function isUsed(frontier: AnyFrontier): Promise<boolean> {
   if (readState(frontier).createdAt !== undefined) return true;
   const { pending, waiting, leased, done, failed } = await frontier.report();
   return pending + waiting + leased + done + failed > 0;
+}
+
+/** The name of a queue that was found by its id: of the default one, and of aliases, none. */
+function nameBy(made: string | undefined, name: string | undefined): string | undefined {
+  if (made === undefined) return name;
+  return made === DEFAULT || made.startsWith(ALIAS) ? undefined : made;
 }
 
 function checkName(name: string): void {

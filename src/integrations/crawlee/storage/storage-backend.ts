@@ -77,7 +77,6 @@ class QueueBackend {
     options: OperationOptions = {},
   ): Promise<BatchResult> {
     this.#entry.assertOpen();
-    for (const request of requests) request.id ??= requestId(request.uniqueKey);
     return await this.#client.batchAddRequests(requests, options);
   }
 
@@ -98,8 +97,8 @@ class QueueBackend {
     const isHandled = await this.#isHandled(id, request);
     if (isHandled !== false) return isHandled && doneOf(id, true);
     this.#entry.touch(true);
-    request.handledAt ??= this.#entry.modifiedAt.toISOString();
-    const info = await this.#store.finish(request);
+    const handledAt = request.handledAt ?? this.#entry.modifiedAt.toISOString();
+    const info = await this.#store.finish({ ...request, handledAt });
     return info === undefined ? undefined : doneOf(id, info.wasAlreadyHandled);
   }
 
@@ -165,6 +164,7 @@ function doneOf(id: string, wasAlreadyHandled: boolean): Done {
 export class OutriderStorageBackend {
   readonly #registry: QueueRegistry;
   readonly #key = `OutriderStorageBackend ${newId()}`;
+  readonly #queues = new WeakMap<QueueEntry, QueueBackend>();
   #base: BaseBackend | undefined;
 
   /** Throws `OPTION_INVALID`. Opens nothing yet. */
@@ -197,12 +197,14 @@ export class OutriderStorageBackend {
   /** Opens a request queue by id, name or alias, or the default one. */
   async createRequestQueueBackend<T = object>(options: QueueName = {}): Promise<T> {
     const entry = await this.#registry.open(options);
-    return new QueueBackend(this, this.#registry, entry) as T;
+    const backend = this.#queues.get(entry) ?? new QueueBackend(this, this.#registry, entry);
+    this.#queues.set(entry, backend);
+    return backend as T;
   }
 
-  /** Whether a storage of that id is open here, or is known to the storage below. */
+  /** Whether a queue of that id is open here or in the directory, or a storage of it is known to the storage below. */
   async storageExists(id: string, type: string): Promise<boolean> {
-    if (type === "RequestQueue") return this.#registry.all().some((entry) => entry.id === id);
+    if (type === "RequestQueue") return this.#registry.has(id);
     return (await this.#storage().storageExists?.(id, type)) ?? false;
   }
 

@@ -133,6 +133,50 @@ describe("OutriderStorageBackend", () => {
     expect(await queue.getRequest("2")).toBeUndefined();
   });
 
+  it("leaves its arguments as they were: a caller may add the same object again", async () => {
+    const queue = await makeStorage().createRequestQueueBackend<Queue>();
+    const request = Object.freeze(requestOf(1));
+    await queue.addBatchOfRequests([request]);
+    await queue.addBatchOfRequests([request]);
+    const fetched = Object.freeze(await fetch(queue));
+    expect(await queue.markRequestAsHandled(fetched)).toMatchObject({ wasAlreadyHandled: false });
+    expect((await queue.getRequest("1"))?.handledAt).toEqual(expect.any(String));
+  });
+
+  it("opens a queue by the id that an earlier process was shown, and no other by it", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "outrider-crawlee-"));
+    onTestFinished(() => rmSync(directory, { recursive: true }));
+    const names = [{ name: "Böks & more" }, { alias: "of-this-run" }, {}];
+    const first = makeStorage({ frontier: { directory } });
+    const ids: string[] = [];
+    for (const [at, name] of names.entries()) {
+      const queue = await first.createRequestQueueBackend<Queue>(name);
+      expect(await first.createRequestQueueBackend(name)).toBe(queue);
+      await queue.addBatchOfRequests([requestOf(at)]);
+      ids.push(String((await queue.getMetadata()).id));
+    }
+    await first.close();
+    const second = makeStorage({ frontier: { directory } });
+    expect(await second.storageExists("Böks & more", "RequestQueue")).toBe(false);
+    expect(await second.storageExists("A1234567890123z", "RequestQueue")).toBe(false);
+    const shown: unknown[] = [];
+    for (const id of ids) {
+      expect(await second.storageExists(id, "RequestQueue")).toBe(true);
+      const queue = await second.createRequestQueueBackend<Queue>({ id });
+      shown.push({ ...(await queue.getMetadata()), first: (await fetch(queue)).uniqueKey });
+    }
+    expect(shown).toEqual([
+      expect.objectContaining({ id: ids[0], name: "Böks & more", first: "0" }),
+      expect.objectContaining({ id: ids[1], first: "1" }),
+      expect.objectContaining({ id: ids[2], first: "2" }),
+    ]);
+    expect(shown.filter((info) => "name" in (info as object))).toHaveLength(1);
+    for (const [at, name] of names.entries()) {
+      const queue = await second.createRequestQueueBackend<Queue>(name);
+      expect(await queue.getMetadata()).toMatchObject({ id: ids[at], totalRequestCount: 1 });
+    }
+  });
+
   it("hands a request out again when the expected time is over", async () => {
     const clock = createVirtualClock(1e12);
     const queue = await makeStorage({ frontier: { clock } }).createRequestQueueBackend<Queue>();
