@@ -109,11 +109,23 @@ function luaInside() {
   };
 }
 
-/** Without lines that the server would not get, but for those that put scripts together; these need to see which lines are indented. */
+/**
+ * Without lines that the server would not get, but for those that put scripts together; these need to see which lines are indented. Nor with
+ * spaces around operators; one stays beside `..`, which may follow a number, and beside `-`, since two of them begin a comment.
+ */
 function spare(text) {
   const lines = text.split("\n");
   const left = lines.filter((line) => line.startsWith("--- @") || !/^\s*(--|$)/.test(line));
-  return left.map((line) => line.replace(/^\s+/, " ")).join("\n");
+  return left.map(spareLine).join("\n");
+}
+
+function spareLine(line) {
+  if (line.startsWith("--- @")) return line;
+  const parts = line.replace(/^\s+/, " ").split(/("[^"]*")/);
+  const squeezed = parts.map((part, at) =>
+    at % 2 === 1 ? part : part.replace(/ ?(,|==|~=|<=|>=|[=+*/<>%]) ?/g, "$1"),
+  );
+  return squeezed.join("");
 }
 
 async function bundleLate() {
