@@ -30,7 +30,7 @@ import { BATCH_OK } from "../../../url/batch/row-fields.ts";
 import { readRecord } from "../requests/record-bytes.ts";
 import { NO_RULE_NUMBER } from "../requests/rule-set.ts";
 import { packed } from "../server/packing.ts";
-import type { Located } from "../requests/request-reader.ts";
+import { type Located, recordOf } from "../requests/request-reader.ts";
 import {
   failureOf,
   failureOrder,
@@ -349,7 +349,7 @@ export class Edits {
         if (records.length === 0) continue;
         const changes = records.map(({ record }) => {
           const row = reader.readAgain(record, this.#now());
-          if (row !== undefined) return [row.rule, row.record];
+          if (row !== undefined) return [row.rule, recordOf(row)];
           unmatched.push(record.url);
           return [NO_RULE_NUMBER];
         });

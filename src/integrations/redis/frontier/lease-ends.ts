@@ -10,7 +10,7 @@
 import { VERDICT_BUDGET, VERDICT_DUPLICATE } from "../../../frontier/admission/verdicts.ts";
 import { listOf, RowList } from "../requests/row-list.ts";
 import type { Row } from "../requests/request-reader.ts";
-import { type Packable, packed } from "../server/packing.ts";
+import { copyBytes, type Packable, packed, packedWith, type Piece } from "../server/packing.ts";
 import { chance } from "../server/waiting.ts";
 import type { Outbox } from "./outbox.ts";
 import type { PushParts, Pushes } from "./pushes.ts";
@@ -18,7 +18,7 @@ import type { PushParts, Pushes } from "./pushes.ts";
 /** Work of one script call, counted in plain ends; a page's links stay with its end. */
 const WORK_MAX = 112;
 const OTHER_END = 3;
-const ACCEPTED = "0";
+const ACCEPTED = 0x30; // "0"
 
 /** Kinds of ends, as the script has them. */
 export const END = {
@@ -34,11 +34,12 @@ export const END = {
 /** What ends a lease, as the script takes it. */
 export interface PlainEnd {
   readonly kind: number;
-  /** The record's number. */
-  readonly member: Buffer;
+  /** Holds the record's number, 6 bytes from there on. */
+  readonly numbers: Buffer;
+  readonly at: number;
   readonly token: Buffer;
-  /** The host, as it was handed out. */
-  readonly unit: string;
+  /** As it was handed out. */
+  readonly host: Piece;
   /** Number of the rule. */
   readonly rule: number;
   readonly rest: readonly Packable[];
@@ -60,8 +61,8 @@ export interface Ended {
 
 /** An end that waits for its answer; one of the two is called. */
 interface Waiting extends End {
-  readonly resolve: (ended: Ended) => void;
-  readonly reject: (cause: unknown) => void;
+  resolve(ended: Ended): void;
+  reject(cause: unknown): void;
 }
 
 /** The codes of a page without links. */
@@ -188,7 +189,7 @@ export class LeaseEnds {
     });
     await this.#forwardAll(partition, made, { codes, isDone });
     this.#count(known, codes, letters);
-    return ends.map((_, at) => ({ letter: letters[at] as string, codes: codes[at] as Uint8Array }));
+    return codes.map((own, at) => ({ letter: letters[at] as string, codes: own }));
   }
 
   async #forwardAll(
@@ -228,7 +229,11 @@ export class LeaseEnds {
     const open = new Map<number, Parcel>();
     ends.forEach(({ children }, at) => {
       const rows = children?.() ?? [];
-      const own = rows.length === 0 ? NO_CODES : new Uint8Array(rows.length);
+      if (rows.length === 0) {
+        codes.push(NO_CODES);
+        return;
+      }
+      const own = new Uint8Array(rows.length);
       codes.push(own);
       rows.forEach((row, index) => {
         if (typeof row === "number") own[index] = row;
@@ -258,7 +263,7 @@ export class LeaseEnds {
   ): void {
     rows.places(isDone).forEach((index, at) => {
       const { end, index: child, row } = places[index] as Place;
-      const letter = text === "" ? ACCEPTED : (text[at] as string);
+      const letter = text === "" ? ACCEPTED : text.charCodeAt(at);
       (codes[end] as Uint8Array)[child] = this.#pushes.codeOf(row, letter);
     });
   }
@@ -266,7 +271,7 @@ export class LeaseEnds {
   /** Links that never reached the server are counted with the next push. */
   #count(known: readonly number[], codes: readonly Uint8Array[], letters: string): void {
     known.forEach((count, at) => {
-      if (letters[at] !== "d") return;
+      if (codes[at] === NO_CODES || letters[at] !== "d") return;
       this.#pushes.countDropped(count);
       for (const code of codes[at] as Uint8Array) {
         if (code > VERDICT_DUPLICATE && code !== VERDICT_BUDGET) this.#pushes.countRefused(code);
@@ -279,36 +284,31 @@ const [END_BYTES, MEMBER_BYTES] = [12, 6];
 
 /** Ends as columns (lua/settle-16.lua). */
 export function packedEnds(ends: readonly PlainEnd[]): Buffer {
-  const hosts = new Map<string, number>();
-  const tokens = new Map<Buffer, number>();
+  const hosts: Piece[] = [];
+  const tokens: Buffer[] = [];
   const columns = Buffer.allocUnsafe(ends.length * END_BYTES);
-  let at = 0;
-  for (const { member, token, unit, rule } of ends) {
-    for (let byte = 0; byte < MEMBER_BYTES; byte++) columns[at++] = member[byte] as number;
-    at = writeShort(columns, at, placeOf(hosts, unit));
-    at = writeShort(columns, at, placeOf(tokens, token));
-    at = writeShort(columns, at, rule);
+  let column = 0;
+  let areBare = true;
+  for (const { kind, numbers, at, token, host, rule, rest } of ends) {
+    copyBytes(numbers, at, columns, column, MEMBER_BYTES);
+    // Without politeness a host's leases stand together, and leases of one call do.
+    if (!isSamePiece(hosts.at(-1), host)) hosts.push(host);
+    let place = tokens.lastIndexOf(token) + 1;
+    if (place === 0) place = tokens.push(token);
+    column = columns.writeUInt16BE(hosts.length, column + MEMBER_BYTES);
+    column = columns.writeUInt16BE(place, column);
+    column = columns.writeUInt16BE(rule, column);
+    areBare &&= isPlain(kind, rest);
   }
-  const more = ends.map(({ kind, rest }) => (isPlain(kind, rest) ? false : [kind, ...rest]));
-  return packed([
-    [...hosts.keys()],
-    [...tokens.keys()],
-    columns,
-    more.some((each) => each) && more,
-  ]);
+  const more =
+    !areBare && ends.map(({ kind, rest }) => (isPlain(kind, rest) ? false : [kind, ...rest]));
+  return packedWith(hosts, [tokens, columns, more]);
 }
 
-function writeShort(bytes: Buffer, at: number, value: number): number {
-  bytes[at] = value >>> 8;
-  bytes[at + 1] = value;
-  return at + 2;
-}
-
-/** The place of one among those so far, from 1. */
-function placeOf<T>(places: Map<T, number>, one: T): number {
-  const place = places.get(one) ?? places.size + 1;
-  places.set(one, place);
-  return place;
+function isSamePiece(a: Piece | undefined, b: Piece): boolean {
+  if (a === undefined || a.end - a.at !== b.end - b.at) return false;
+  for (let at = a.at; at < a.end; at++) if (a.bytes[at] !== b.bytes[at - a.at + b.at]) return false;
+  return true;
 }
 
 /** A page that is done at its first attempt, without an outcome. */

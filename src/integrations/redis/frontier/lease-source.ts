@@ -13,18 +13,22 @@ import { countHandOut } from "../requests/record-bytes.ts";
 import { MACHINE, randomBytes } from "../server/waiting.ts";
 import type { ServerLink } from "../server/server-link.ts";
 
-/** What a partition hands out: the record's number, its host, its bytes. */
+/** What a partition hands out: bytes that hold the record's number and where it begins there, and the record. */
 export interface HandOut {
-  readonly member: Buffer;
-  readonly unit: string;
+  readonly numbers: Buffer;
+  readonly at: number;
   readonly record: Buffer;
 }
 
-/** The leases of one call share their token. */
-export interface RawLease extends HandOut {
+/** What the leases of one call share. */
+interface LeaseBatch {
   readonly partition: number;
   readonly token: Buffer;
   readonly deadlineMs: number;
+}
+
+export interface RawLease extends HandOut {
+  readonly batch: LeaseBatch;
 }
 
 export interface LeaseSourceParts {
@@ -211,11 +215,7 @@ export class LeaseSource {
     }
     this.polls++;
     if (clock === undefined) this.setNow(Number(answer[4]));
-    const deadlineMs = Number(answer[5]);
-    const list = handOuts(
-      answer,
-      (member, unit, record): RawLease => ({ partition, member, token, unit, record, deadlineMs }),
-    );
+    const list = handOuts(answer, { partition, token, deadlineMs: Number(answer[5]) });
     const next = String(answer[1]);
     const later = next === "" ? Number.POSITIVE_INFINITY : Number(next);
     await onAnswer(partition, Number(answer[2]), answer[3] as readonly unknown[]);
@@ -223,20 +223,18 @@ export class LeaseSource {
   }
 }
 
+/** Bytes of a lease among those of its call: number, clock. */
+const LEASE_BYTES = 36;
+const NOT_LEASED: LeaseBatch = { partition: 0, token: Buffer.alloc(0), deadlineMs: 0 };
+
 /** What a partition has handed out, or would. */
-export function handOuts<T = HandOut>(
-  answer: readonly unknown[],
-  make: (member: Buffer, unit: string, record: Buffer) => T = handOut as never,
-): T[] {
-  const list: T[] = [];
-  for (let at = 6; at + 2 < answer.length; at += 3) {
-    const record = answer[at + 2] as Buffer;
+export function handOuts(answer: readonly unknown[], batch = NOT_LEASED): RawLease[] {
+  const numbers = answer[6] as Buffer;
+  const list: RawLease[] = [];
+  for (let at = 7; at < answer.length; at++) {
+    const record = answer[at] as Buffer;
     countHandOut(record);
-    list.push(make(answer[at] as Buffer, (answer[at + 1] as Buffer).toString("utf8"), record));
+    list.push({ batch, numbers, at: list.length * LEASE_BYTES, record });
   }
   return list;
-}
-
-function handOut(member: Buffer, unit: string, record: Buffer): HandOut {
-  return { member, unit, record };
 }

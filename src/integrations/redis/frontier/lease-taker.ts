@@ -12,7 +12,8 @@ import { readPoll } from "../../../engine/leases/poll-chosen.ts";
 import type { AsyncLease } from "../../../engine/types/async-frontier.ts";
 import type { PollOptions } from "../../../engine/types/frontier-types.ts";
 import { NO_RULE_NUMBER } from "../requests/rule-set.ts";
-import type { RequestReader } from "../requests/request-reader.ts";
+import { ruleAt } from "../requests/record-bytes.ts";
+import { recordOf, type RequestReader } from "../requests/request-reader.ts";
 import type { LeaseSource, RawLease } from "./lease-source.ts";
 import { placesToPoll } from "./redis-host.ts";
 import { type LeaseHome, RedisLease } from "./redis-lease.ts";
@@ -48,7 +49,7 @@ const LIVE_MIN = 1_024;
 
 export class LeaseTaker {
   readonly #parts: TakerParts;
-  readonly #live = new Set<RedisLease>();
+  #live: RedisLease[] = [];
   readonly #polling = new Set<Promise<unknown>>();
   /** Number of held leases at which those that are over are dropped. */
   #pruneAt = LIVE_MIN;
@@ -150,33 +151,32 @@ export class LeaseTaker {
   /** Returns every lease that this process still holds. */
   async releaseAll(): Promise<void> {
     await Promise.allSettled(this.#polling);
-    const leases = [...this.#live].filter(({ hasEnded }) => !hasEnded);
-    this.#live.clear();
+    const leases = this.#live.filter(({ hasEnded }) => !hasEnded);
+    this.#live = [];
     await Promise.all(leases.map((lease) => lease.release()));
   }
 
   async #own(raws: readonly RawLease[]): Promise<RedisLease[]> {
     const { home } = this.#parts;
-    const leases = raws.map((raw) => new RedisLease(home, raw));
     this.#prune();
+    const { specs } = home.rules();
     const kept: RedisLease[] = [];
     const gone: RedisLease[] = [];
-    for (const lease of leases) {
-      const isGone = home.rules().specs[lease.record.rule] === undefined;
-      (isGone ? gone : kept).push(lease);
+    for (const raw of raws) {
+      const isGone = specs[ruleAt(raw.record)] === undefined;
+      (isGone ? gone : kept).push(new RedisLease(home, raw));
     }
     if (gone.length > 0) await this.#rematch(gone);
-    for (const lease of kept) this.#live.add(lease);
+    for (const lease of kept) this.#live.push(lease);
     return kept;
   }
 
   /** Leases that are over, ended or not, are forgotten as new ones come. */
   #prune(): void {
-    if (this.#live.size < this.#pruneAt) return;
+    if (this.#live.length < this.#pruneAt) return;
     const nowMs = this.#parts.source.now();
-    for (const lease of this.#live)
-      if (lease.hasEnded || lease.deadlineMs <= nowMs) this.#live.delete(lease);
-    this.#pruneAt = Math.max(LIVE_MIN, 2 * this.#live.size);
+    this.#live = this.#live.filter((lease) => !lease.hasEnded && lease.deadlineMs > nowMs);
+    this.#pruneAt = Math.max(LIVE_MIN, 2 * this.#live.length);
   }
 
   /** Records of a rule that is gone go on under the one that takes their URL now; none: they fail. */
@@ -187,7 +187,7 @@ export class LeaseTaker {
       leases.map(async (lease) => {
         const row = reader.readAgain(lease.record, source.now());
         if (row === undefined) unmatched.push(lease.url);
-        await lease.rematch(row === undefined ? [NO_RULE_NUMBER] : [row.rule, row.record]);
+        await lease.rematch(row === undefined ? [NO_RULE_NUMBER] : [row.rule, recordOf(row)]);
       }),
     );
     const version = home.rules().label;

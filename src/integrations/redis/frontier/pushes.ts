@@ -18,12 +18,13 @@ import { packed } from "../server/packing.ts";
 import type { ServerLink } from "../server/server-link.ts";
 import { type PushBatch, PushLines } from "../requests/push-lines.ts";
 import { ROWS_MAX, RowList } from "../requests/row-list.ts";
+import { PRINT_BYTES } from "../requests/record-bytes.ts";
 import type { Recent } from "../requests/recent-duplicates.ts";
 import type { Origin, RequestReader, Row } from "../requests/request-reader.ts";
 import type { SharedRules } from "./shared-rules.ts";
 
 /** A duplicate that a later sighting at the same depth may still change (lua/lib-admit.lua). */
-const STAYS_DEEPER = "3";
+const STAYS_DEEPER = 3;
 
 export interface PushParts {
   readonly link: ServerLink;
@@ -71,13 +72,16 @@ export class Pushes {
   isKnown(row: Row): boolean {
     const isPlain = row.dedup === "check" && row.epoch === "" && !row.isOnce;
     const isRecrawled = this.#parts.reader.set.specs[row.rule]?.policy.epoch.kind === "again";
-    return isPlain && !isRecrawled && this.#parts.recent.has(row.fingerprint, row.depth);
+    return (
+      isPlain && !isRecrawled && this.#parts.recent.has(row.bytes, row.at - PRINT_BYTES, row.depth)
+    );
   }
 
   /** The code of a row by its letter in the server's answer. */
-  codeOf(row: Row, letter: string): number {
-    if (letter === STAYS_DEEPER) return VERDICT_DUPLICATE;
-    const code = Number.parseInt(letter, 16);
+  codeOf(row: Row, letter: number): number {
+    // "0" to "9", and from "A" on.
+    const code = letter < 0x3a ? letter - 0x30 : letter - 0x37;
+    if (code === STAYS_DEEPER) return VERDICT_DUPLICATE;
     this.#remember(row, code);
     return code;
   }
@@ -86,7 +90,7 @@ export class Pushes {
     if (code <= VERDICT_DEFERRED) this.#parts.admitted(row);
     if (code > VERDICT_DUPLICATE || row.epoch !== "" || row.dedup === "skip") return;
     if (row.dedup === "put" || row.dedup === "visited") return;
-    this.#parts.recent.add(row.fingerprint, row.depth);
+    this.#parts.recent.add(row.bytes, row.at - PRINT_BYTES, row.depth);
   }
 
   countDropped(count: number): void {
@@ -173,10 +177,10 @@ export class Pushes {
       return false;
     }
     this.watchGeneration(partition, Number(answer[2]));
-    const text = String(answer[1]);
-    if (/[01]/.test(text)) this.#parts.changed(partition);
+    const letters = answer[1] as Buffer;
+    if (/[01]/.test(String(letters))) this.#parts.changed(partition);
     places.forEach((place, at) => {
-      codes[place] = this.codeOf(rows.at(at), text[at] as string);
+      codes[place] = this.codeOf(rows.at(at), letters[at] as number);
     });
     return true;
   }

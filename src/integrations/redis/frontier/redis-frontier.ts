@@ -37,7 +37,7 @@ import type {
 } from "../../../engine/types/frontier-types.ts";
 import { packr } from "../../../persistence/msgpack.ts";
 import { readRecord } from "../requests/record-bytes.ts";
-import type { Row } from "../requests/request-reader.ts";
+import { recordOf, type Row } from "../requests/request-reader.ts";
 import { explain } from "./explain.ts";
 import { pushFromSource } from "../requests/push-from-source.ts";
 import { packedState } from "../server/packing.ts";
@@ -482,8 +482,8 @@ export class OpenRedisFrontier implements RedisFrontier {
     return codes;
   }
 
-  #admitted({ record }: Row): void {
-    if (this.#events.wants.accepted) this.#events.transition("accepted", this.#view(record));
+  #admitted(row: Row): void {
+    if (this.#events.wants.accepted) this.#events.transition("accepted", this.#view(recordOf(row)));
   }
 
   #view(bytes: Buffer): RequestView {

@@ -34,9 +34,15 @@ import { hostOfUrl } from "../../../url/parsing/host-of-url.ts";
 import type { EventHub } from "../../../engine/event-hub.ts";
 import { fingerprintOf } from "../../../engine/api/url-functions.ts";
 import { absoluteLink } from "../../../url/parsing/page-links.ts";
-import { readRecord, type RecordFields } from "../requests/record-bytes.ts";
+import {
+  hostPiece,
+  isLong,
+  readRecord,
+  type RecordFields,
+  ruleAt,
+} from "../requests/record-bytes.ts";
 import type { Packable } from "../server/packing.ts";
-import type { Row } from "../requests/request-reader.ts";
+import { recordOf, type Row } from "../requests/request-reader.ts";
 import type { PushParts, Pushes } from "./pushes.ts";
 import { requestViewOf } from "./record-views.ts";
 import { END, type End, type Ended, type LeaseEnds, NO_CODES, spread } from "./lease-ends.ts";
@@ -69,17 +75,20 @@ export class RedisLease {
   deadlineMs: number;
   readonly #home: LeaseHome;
   readonly #raw: RawLease;
-  readonly #record: RecordFields;
+  #read: RecordFields | undefined;
   #fingerprint: string | undefined;
   #hasEnded = false;
 
   constructor(home: LeaseHome, raw: RawLease) {
-    const record = readRecord(raw.record);
-    this.rule = home.rules().ids[record.rule] ?? "";
-    this.deadlineMs = raw.deadlineMs;
+    this.rule = home.rules().ids[ruleAt(raw.record)] ?? "";
+    this.deadlineMs = raw.batch.deadlineMs;
     this.#home = home;
     this.#raw = raw;
-    this.#record = record;
+  }
+
+  get #record(): RecordFields {
+    this.#read ??= readRecord(this.#raw.record);
+    return this.#read;
   }
 
   get url(): string {
@@ -176,7 +185,7 @@ export class RedisLease {
   async done(result: LeaseResult = {}): Promise<DoneResult> {
     const { found, errors = [], outcome } = readDone(result);
     const links = (found ?? []).map((one) => this.#linkOf(one));
-    const rest = [outcomeOf(outcome), isLong(this.#record)];
+    const rest = [outcomeOf(outcome), isLong(this.#raw.record)];
     const ended = await this.#end(END.done, rest, { links });
     if (ended.letter !== "d") return DONE_LATE;
     for (const cause of errors) this.#home.fault(cause, this.url);
@@ -260,20 +269,29 @@ export class RedisLease {
   }
 
   /** Ends it without links; exactly one of the two is called. */
-  finish(resolve: (isDone: boolean) => void, reject: (cause: unknown) => void): void {
+  finish(tally: Tally): void {
+    const resolve = (ended: Ended): void => {
+      this.#ended(ended, undefined);
+      tally.add(ended.letter === "d");
+    };
     if (this.#home.isClosed) {
-      this.#ended(CLOSED, undefined);
-      resolve(false);
+      resolve(CLOSED);
       return;
     }
-    const { partition } = this.#raw;
-    this.#home.ends.add(partition, {
-      ...this.#endOf(END.done, isLong(this.#record) ? BARE_LONG : BARE),
-      resolve: (ended) => {
-        this.#ended(ended, undefined);
-        resolve(ended.letter === "d");
-      },
-      reject,
+    const { batch, numbers, at, record } = this.#raw;
+    // Not spread: a spread took ten times as long as all the rest.
+    this.#home.ends.add(batch.partition, {
+      kind: END.done,
+      numbers,
+      at,
+      token: batch.token,
+      host: hostPiece(record),
+      rule: ruleAt(record),
+      rest: isLong(record) ? BARE_LONG : BARE,
+      links: 0,
+      children: undefined,
+      resolve,
+      reject: tally.reject,
     });
   }
 
@@ -299,14 +317,15 @@ export class RedisLease {
 
   async #ask(kind: number, rest: readonly Packable[], links: Links = []): Promise<Ended> {
     if (this.#home.isClosed) return CLOSED;
-    return await this.#home.ends.end(this.#raw.partition, this.#endOf(kind, rest, links));
+    return await this.#home.ends.end(this.#raw.batch.partition, this.#endOf(kind, rest, links));
   }
 
   #endOf(kind: number, rest: readonly Packable[], links: Links = []): End {
-    const { member, token, unit } = this.#raw;
-    const { rule } = this.#record;
+    const { batch, numbers, at, record } = this.#raw;
+    const [host, rule] = [hostPiece(record), ruleAt(record)];
     const children = links.length === 0 ? undefined : () => this.#rowsOf(links);
-    return { kind, member, token, unit, rule, rest, links: links.length, children };
+    const { token } = batch;
+    return { kind, numbers, at, token, host, rule, rest, links: links.length, children };
   }
 
   /** A link, absolute; undefined: it is no request. */
@@ -338,13 +357,20 @@ export class RedisLease {
 export function finishAll(leases: readonly RedisLease[]): Promise<number> {
   return new Promise((resolve, reject) => {
     let [left, done] = [leases.length, 0];
-    const ended = (isDone: boolean): void => {
+    const add = (isDone: boolean): void => {
       if (isDone) done++;
       if (--left === 0) resolve(done);
     };
     if (left === 0) resolve(0);
-    for (const lease of leases) lease.finish(ended, reject);
+    const tally = { add, reject };
+    for (const lease of leases) lease.finish(tally);
   });
+}
+
+/** Takes the ends of many leases. */
+interface Tally {
+  add(isDone: boolean): void;
+  reject(cause: unknown): void;
 }
 
 /** What an end needs of a lease that had nothing but a first attempt, and of others. */
@@ -354,14 +380,6 @@ const [BARE, BARE_LONG] = [
 ] as const;
 /** What an end is when the frontier is closed: late. */
 const CLOSED: Ended = Object.freeze({ letter: "l", codes: NO_CODES });
-
-/** Depths from this one on are not in the entry of a live identity (lua/lib-seen.lua). */
-const DEEP = 255;
-
-/** Whether its end needs more than that it is done. */
-function isLong({ attempt, depth, hasIdentity }: RecordFields): boolean {
-  return attempt > 1 || depth >= DEEP || !hasIdentity;
-}
 
 /** Its own priority before its depth counts; undefined: it is only the rule's. */
 function shiftedPriority(
@@ -433,7 +451,7 @@ export function homeOf({ parts, ends, pushes, events, now, isClosed }: HomeParts
     again: ({ record }) => {
       if (reader.set.specs[record.rule] !== undefined) return null;
       const row = reader.readAgain(record, now());
-      return row === undefined ? [NO_RULE_NUMBER] : [row.rule, row.record];
+      return row === undefined ? [NO_RULE_NUMBER] : [row.rule, recordOf(row)];
     },
     fingerprintOf: (request, ruleId) => {
       const { list, key } = reader.set;

@@ -4,7 +4,8 @@
 -- ARGV     1 now, or "" · 2 batch · 3 most leases · 4 milliseconds that they last · 5 fencing token, 8 random bytes
 --          6 most leases out at once, 0: no limit · 7 "peek": nothing is handed out, only shown; what became due is moved all the same;
 --          "host": those of the host in 8 alone; "queues": as 8 asks (lib-queue.lua), msgpack
--- Returns  { "L", next time or "", version, { generation, 1: paused }, now, deadline, for each lease: number 6, host, record before its hand-out … }
+-- Returns  { "L", next time or "", version, { generation, 1: paused }, now, deadline, number 6 and clock (lib-lease.lua) of each lease, its
+--          record before its hand-out … }
 local most, lasts, token = math.min(tonumber(ARGV[3]), LEASES_MAX), tonumber(ARGV[4]), ARGV[5]
 local limit = tonumber(ARGV[6])
 --- @const MORE = 64, LEASES_MAX = 1024
@@ -18,17 +19,17 @@ end
 -- A batch that is sent twice gets the leases that it has and that are still live; when there is more was in the answer that was lost. What
 -- it handed out stands beside its leases until the last of them has ended, or has got a deadline of its own.
 local function again()
-  local answer, members = answerHead(string.format("%.17g", now), deadline), call("HGET", KL, token) or ""
+  local answer, members, list = answerHead(string.format("%.17g", now), deadline), call("HGET", KL, token) or "", {}
   for at = 1, #members, CLOCKED do
     local member = sub(members, at, at + 5)
     local text = call("HGET", KL, member)
     if text and sub(text, 1, 8) == token then
-      local bytes = recordOf(unpack_(">I6", member))
-      local count = #answer
+      local count = #list + 1
       answer[6] = string.format("%.17g", deadlineOf(text))
-      answer[count + 1], answer[count + 2], answer[count + 3] = member, ownHost(readRecord(bytes), bytes), bytes
+      list[count], answer[7 + count] = sub(members, at, at + CLOCKED - 1), recordOf(unpack_(">I6", member))
     end
   end
+  answer[7] = concat(list)
   return answer
 end
 
@@ -53,7 +54,7 @@ if isPeek then
   end
 end
 
--- Numbers, hosts and records of what is handed out; its numbers and tokens; its numbers and clocks; its numbers where some are stale.
+-- Records of what is handed out; its numbers and tokens; its numbers and clocks; its numbers where some are stale.
 local leases, sets, clocks, handed = {}, {}, {}, {}
 
 local function isStanding(id, queue)
@@ -68,12 +69,12 @@ local function isStanding(id, queue)
 end
 
 -- Makes the lease of a record that left its queue; the times and the turn are its host's.
-local function leaseOut(name, member, bytes, before, set)
+local function leaseOut(member, bytes, before, set)
   local count = #sets
   sets[count + 1], sets[count + 2] = member, token
-  count = #leases
+  count = #clocks
   clocks[count + 1], clocks[count + 2], clocks[count + 3] = member, before, set
-  leases[count + 1], leases[count + 2], leases[count + 3] = member, name, bytes
+  leases[#leases + 1] = bytes
   if C[STALE] > 0 then handed[member] = true end
 end
 
@@ -92,7 +93,7 @@ local function takeLease(host, queue, rule, id, bytes)
     readySet = now + delayOf(host, rule)
     host[H_TURN], host[H_READYAT] = turnSet, readySet
   end
-  leaseOut(host[H_NAME], pack(">I6", id), bytes, pack(">I7d", turnBefore, readyBefore), pack(">I7d", turnSet, readySet))
+  leaseOut(pack(">I6", id), bytes, pack(">I7d", turnBefore, readyBefore), pack(">I7d", turnSet, readySet))
   queue[Q_COUNT] = queue[Q_COUNT] - 1
   countLeases(queue[Q_RULE], 1)
 end
@@ -253,7 +254,7 @@ local function leasePlain(line, rule, wanted)
   for at = 1, count do
     local bytes = given[at]
     if not bytes then break end
-    leaseOut(names[at], numbers[at], bytes, befores[at], clockSets[at])
+    leaseOut(numbers[at], bytes, befores[at], clockSets[at])
     dropReady[#dropReady + 1] = list[first + at - 1]
     editHost(names[at], texts[at])
     local dropped = drops[at]
@@ -400,7 +401,7 @@ if isCut then wanted = room end
 if wanted > 0 and ARGV[7] == "host" then leaseOfHost(ARGV[8], wanted)
 elseif wanted > 0 and ARGV[7] == "queues" then
   hasMoved = true -- clocks of queues
-  serveQueues(leaseOfHost, function() return #leases / 3 end, wanted, cmsgpack.unpack(ARGV[8]))
+  serveQueues(leaseOfHost, function() return #leases end, wanted, cmsgpack.unpack(ARGV[8]))
 elseif wanted > 0 then
   if C[RULES] > 1 then leaseByShares(wanted) else
     local first = call("ZRANGEBYLEX", KR, "-", "(\253", "LIMIT", 0, 1)[1]
@@ -419,15 +420,19 @@ local function nextAt()
   return at and string.format("%.17g", at) or ""
 end
 
-local count = #leases / 3
+local count, given = #leases, concat(clocks)
+local function answerAll(next)
+  local answer = answerHead(next, deadline)
+  answer[7] = given
+  for each = 1, count do answer[each + 7] = leases[each] end
+  return answer
+end
 if count == 0 and changed == 0 and not hasMoved or isPeek then
   if not isPeek and C[SLEEPERS] == 0 then
     C[SLEEPERS] = 1
     saveCounters()
   end
-  local answer = answerHead(count == 0 and nextAt() or "", deadline)
-  for each = 1, #leases do answer[each + 6] = leases[each] end
-  return answer
+  return answerAll(count == 0 and nextAt() or "")
 end
 C[PENDING] = C[PENDING] - count
 C[LEASED] = C[LEASED] + count
@@ -435,11 +440,9 @@ saveLeases()
 if count < most then C[SLEEPERS] = 1 end
 if count > 0 then
   callMany("HSET", KL, sets)
-  call("HSET", KL, token, concat(clocks), "n" .. token, pack(">I4d", count, deadline))
+  call("HSET", KL, token, given, "n" .. token, pack(">I4d", count, deadline))
   call("ZADD", KE, deadline, token)
   keepAnswer(ARGV[2], "")
 end
 saveAll()
-local answer = answerHead(count < most and nextAt() or "", deadline)
-for each = 1, #leases do answer[each + 6] = leases[each] end
-return answer
+return answerAll(count < most and nextAt() or "")

@@ -29,29 +29,29 @@ export class RecentDuplicates {
     for (let at = 3; at < this.#words.length; at += WORDS) this.#words[at] = EMPTY;
   }
 
-  /** Whether a push of it changes nothing but counts. */
-  has(fingerprint: Buffer, depth: number): boolean {
-    const at = slotOf(fingerprint);
+  /** Whether a push of the fingerprint there changes nothing but counts. */
+  has(bytes: Buffer, from: number, depth: number): boolean {
+    const at = slotOf(bytes, from);
     const words = this.#words;
     const least = words[at + 3] as number;
     if (least === EMPTY || depth < least) return false;
     return (
-      words[at] === fingerprint.readUInt32LE(4) &&
-      words[at + 1] === fingerprint.readUInt32LE(8) &&
-      words[at + 2] === fingerprint.readUInt32LE(12)
+      words[at] === bytes.readUInt32LE(from + 4) &&
+      words[at + 1] === bytes.readUInt32LE(from + 8) &&
+      words[at + 2] === bytes.readUInt32LE(from + 12)
     );
   }
 
-  add(fingerprint: Buffer, depth: number): void {
-    const at = slotOf(fingerprint);
+  add(bytes: Buffer, from: number, depth: number): void {
+    const at = slotOf(bytes, from);
     const words = this.#words;
-    words[at] = fingerprint.readUInt32LE(4);
-    words[at + 1] = fingerprint.readUInt32LE(8);
-    words[at + 2] = fingerprint.readUInt32LE(12);
+    words[at] = bytes.readUInt32LE(from + 4);
+    words[at + 1] = bytes.readUInt32LE(from + 8);
+    words[at + 2] = bytes.readUInt32LE(from + 12);
     words[at + 3] = depth;
   }
 }
 
-function slotOf(fingerprint: Buffer): number {
-  return (fingerprint.readUInt32LE(0) % SLOTS) * WORDS;
+function slotOf(bytes: Buffer, from: number): number {
+  return (bytes.readUInt32LE(from) % SLOTS) * WORDS;
 }

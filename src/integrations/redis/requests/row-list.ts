@@ -1,5 +1,6 @@
 /** Rows as a script takes them (lua/lib-admit.lua): in their order, what several have in common only once. */
-import { type Packable, packed } from "../server/packing.ts";
+import { copyBytes, type Packable, packedWith } from "../server/packing.ts";
+import { PRINT_BYTES } from "./record-bytes.ts";
 import type { Row } from "./request-reader.ts";
 
 interface Terms {
@@ -47,7 +48,7 @@ export class RowList {
     this.#hostOf.push(host);
     this.#termsOf.push(this.#termsFor(row, end));
     this.#rows.push(row);
-    this.#bytes += row.record.length;
+    this.#bytes += row.end - row.at;
   }
 
   #termsFor(row: Row, end: number | undefined): number {
@@ -81,22 +82,21 @@ export class RowList {
   }
 
   /** The rows as the script unpacks them; those that are kept alone. */
-  list(keeps?: (end: number) => boolean): Packable[] {
+  packed(keeps?: (end: number) => boolean): Buffer {
     const kept = this.places(keeps);
     const places = Buffer.allocUnsafe(kept.length * 4);
-    const prints = Buffer.allocUnsafe(kept.length * 16);
-    kept.forEach((at, index) => {
-      places.writeUInt16BE((this.#hostOf[at] as number) + 1, index * 4);
-      places.writeUInt16BE((this.#termsOf[at] as number) + 1, index * 4 + 2);
-      (this.#rows[at] as Row).fingerprint.copy(prints, index * 16);
-    });
-    const records = kept.map((at) => (this.#rows[at] as Row).record);
+    const prints = Buffer.allocUnsafe(kept.length * PRINT_BYTES);
+    const rows: Row[] = [];
+    for (let index = 0; index < kept.length; index++) {
+      const from = kept[index] as number;
+      const row = this.#rows[from] as Row;
+      places.writeUInt16BE((this.#hostOf[from] as number) + 1, index * 4);
+      places.writeUInt16BE((this.#termsOf[from] as number) + 1, index * 4 + 2);
+      copyBytes(row.bytes, row.at - PRINT_BYTES, prints, index * PRINT_BYTES, PRINT_BYTES);
+      rows.push(row);
+    }
     const fields = this.#terms.map((each) => each.fields);
-    return [[...this.#hosts.keys()], fields, places, prints, records];
-  }
-
-  packed(keeps?: (end: number) => boolean): Buffer {
-    return packed(this.list(keeps));
+    return packedWith(undefined, [[...this.#hosts.keys()], fields, places, prints], rows);
   }
 }
 

@@ -5,9 +5,9 @@
  *
  *   I1  What a caller does not take goes back by `giveBack`, and its queue's clock is as before.
  */
-import { packed } from "../server/packing.ts";
+import { packed, pieceOf } from "../server/packing.ts";
 import { randomBytes } from "../server/waiting.ts";
-import { readRecord } from "../requests/record-bytes.ts";
+import { hostPiece, readRecord } from "../requests/record-bytes.ts";
 import { listOf } from "../requests/row-list.ts";
 import type { OpenedFrontier } from "../open-redis-frontier.ts";
 import { handOuts } from "../frontier/lease-source.ts";
@@ -130,11 +130,14 @@ export class QueueLeases {
     await rules.follow(partition, Number(answer[2]));
     const nowMs = Number(answer[4]);
     const second = Math.floor(nowMs / 1_000);
-    const leases = handOuts(answer).map(({ member, unit, record }): QueueLease => {
+    const leases = handOuts(answer).map(({ numbers, at, record }): QueueLease => {
       const { extras, url } = readRecord(record);
       const data = extras.d;
+      const { at: from, end } = hostPiece(record);
+      const key = record.utf8Slice(from, end);
+      const member = numbers.subarray(at, at + 6);
       return {
-        ...{ url, data, key: unit, partition, member, second },
+        ...{ url, data, key, partition, member, second },
         token: token.toString("hex"),
       };
     });
@@ -166,10 +169,13 @@ export class QueueLeases {
     }
     for (const [partition, list] of byPartition) {
       for (let at = 0; at < list.length; at += LEASES_MAX) {
-        const ends = list.slice(at, at + LEASES_MAX).map(({ member, token, key }) => ({
-          ...{ kind: END.release, member, token: Buffer.from(token, "hex") },
-          ...{ unit: key, rule: 0, rest: [null, null] },
-        }));
+        const ends = list.slice(at, at + LEASES_MAX).map(({ member, token, key }) => {
+          const host = Buffer.from(key);
+          return {
+            ...{ kind: END.release, numbers: member, at: 0, token: Buffer.from(token, "hex") },
+            ...{ host: pieceOf(host, 0, host.length), rule: 0, rest: [null, null] },
+          };
+        });
         const version = String(reader.set.version);
         await link.run("settle", partition, [link.batch(), version, packedEnds(ends), "", "", ""]);
       }

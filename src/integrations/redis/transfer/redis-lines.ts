@@ -4,7 +4,7 @@ import type { Line } from "../../../persistence/transfer/export-lines.ts";
 import { decode, encode } from "../../../persistence/transfer/tagged-json.ts";
 import { type Found, unitOf } from "../frontier/record-views.ts";
 import { readRecord } from "../requests/record-bytes.ts";
-import type { RequestReader, Row } from "../requests/request-reader.ts";
+import { printOf, recordOf, type RequestReader, type Row } from "../requests/request-reader.ts";
 import { type Packable, packed, type Unpacked, unpacked } from "../server/packing.ts";
 
 /** States of records, by the script's letters and by their numbers in its bytes. */
@@ -103,10 +103,10 @@ export function restoredRecord(
   return {
     partition: row.partition,
     packed: [
-      ...[row.fingerprint, String(line.epoch ?? ""), NUMBERS[String(line.state)] ?? 0],
+      ...[printOf(row), String(line.epoch ?? ""), NUMBERS[String(line.state)] ?? 0],
       ...[Number(line.attempt), Number(line.deliveries), Number(line.dueMs ?? 0), failure],
       ...[String(line.host), row.rule, Number(get("priority")), row.isStart ? 1 : 0, row.depth],
-      ...[row.record, line.again === true, line.dedup === "skip"],
+      ...[recordOf(row), line.again === true, line.dedup === "skip"],
     ],
   };
 }

@@ -82,14 +82,16 @@ it("long URLs share a call with few others", async () => {
 
 it("writes ends as columns: number, host, token, rule", () => {
   const [token, other] = [Buffer.alloc(8, 1), Buffer.alloc(8, 2)];
-  const member = Buffer.from("010203040506", "hex");
-  const end = { kind: END.done, member, token, unit: "h.org", rule: 0x1234, rest: [null, false] };
-  const ends = [end, { ...end, token: other, unit: "i.org" }, { ...end, rule: 7 }];
+  const numbers = Buffer.from("ff010203040506", "hex");
+  const host = (name: string) => ({ bytes: Buffer.from(`//${name}`), at: 2, end: 2 + name.length });
+  const end = { kind: END.done, numbers, at: 1, token, host: host("h.org"), rule: 0x1234 };
+  const bare = { ...end, rest: [null, false] };
+  const ends = [bare, { ...bare, token: other }, { ...bare, rule: 7, host: host("i.org") }];
   const [hosts, tokens, columns, more] = unpacked(packedEnds(ends)) as Unpacked[];
   expect((hosts as Buffer[]).map(String)).toEqual(["h.org", "i.org"]);
   expect(tokens).toEqual([token, other]);
   expect((columns as Buffer).toString("hex")).toBe(
-    ["010203040506000100011234", "010203040506000200021234", "010203040506000100010007"].join(""),
+    ["010203040506000100011234", "010203040506000100021234", "010203040506000200010007"].join(""),
   );
   expect(more).toBe(false);
 });

@@ -1,6 +1,5 @@
 import { expect, it, onTestFinished, vi } from "vitest";
 import { LeaseSource } from "../../../../../src/integrations/redis/frontier/lease-source.ts";
-import { writeRecord } from "../../../../../src/integrations/redis/requests/record-bytes.ts";
 import type { ServerLink } from "../../../../../src/integrations/redis/server/server-link.ts";
 
 const CALL_MAX = 96;
@@ -16,21 +15,15 @@ interface Asked {
 /** A source over partitions that answer when the test wants it. */
 function heldSource(partitions: number): { asked: Asked[]; source: LeaseSource } {
   const asked: Asked[] = [];
-  const record = writeRecord({
-    ...{ rule: 1, depth: 0, fingerprint: Buffer.alloc(16), priority: 0, maxAttempts: 0 },
-    ...{ isOnce: false, parent: undefined, host: undefined, extras: undefined, isStart: false },
-    url: "http://h.org/",
-  });
+  const record = Buffer.alloc(32);
   const link = {
     keys: Array.from({ length: partitions }, () => []),
     batch: () => Buffer.alloc(14),
     run: (_: string, partition: number, args: readonly unknown[]) =>
       new Promise<readonly unknown[]>((resolve, fail) => {
         const answer = (count: number, next = ""): void => {
-          const list = Array.from({ length: count }, () => [
-            ...[Buffer.alloc(6), Buffer.from("h.org"), Buffer.from(record)],
-          ]);
-          resolve(["L", next, "1", "", "0", "1000", ...list.flat()]);
+          const list = Array.from({ length: count }, () => Buffer.from(record));
+          resolve(["L", next, "1", "", "0", "1000", Buffer.alloc(36 * count), ...list]);
         };
         asked.push({ partition, most: Number(args[1]), answer, fail });
       }),

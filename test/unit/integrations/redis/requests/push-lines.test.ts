@@ -11,7 +11,7 @@ const CALLS_MAX = 64;
 function rowOf(partition: number, depth = 0): Row {
   return {
     ...{ partition, depth, unit: "h.org", rule: 1, priority: 0, isStart: false, epoch: "" },
-    ...{ fingerprint: Buffer.alloc(16), record: Buffer.alloc(20), dueMs: undefined },
+    ...{ bytes: Buffer.alloc(36), at: 16, end: 36, dueMs: undefined },
     ...{ dedup: "check" as const, isOnce: false, domain: undefined },
   };
 }
