@@ -113,13 +113,17 @@ end
 
 local function saveSeen()
   for _, family in pairs(families) do
-    local splits = family.count > family.before and math.ceil(family.count / PER_BUCKET) - family.size - family.split or 0
-    splits = math.min(splits, SPLITS_MAX, family.size - family.split)
-    if splits > 0 then
+    local wanted = family.count > family.before and math.ceil(family.count / PER_BUCKET) - family.size - family.split or 0
+    wanted = math.min(wanted, SPLITS_MAX)
+    -- Of a small family more than once through all buckets: long ones are copied with each entry that joins them.
+    for _ = 1, SPLITS_MAX do
+      local splits = math.min(wanted, family.size - family.split)
+      if splits <= 0 then break end
       local low = {}
       for each = 1, splits do low[each] = pack(">HI4", family.number, family.split + each - 1) end
       readBuckets(low)
       for _ = 1, splits do splitOne(family) end
+      wanted = wanted - splits
     end
     if family.number == 0 then
       C[LEVEL], C[SPLIT], C[SEEN] = family.level, family.split, family.count

@@ -185,7 +185,7 @@ do
     seenTwice[member] = true
     dropLease(member, texts[at], 0)
     recordDrops[#recordDrops + 1] = member
-    records[unpack_(">I6", member)] = false
+    if hasChildren then records[unpack_(">I6", member)] = false end
     doneCounts[number] = (doneCounts[number] or 0) + 1
     return true
   end
