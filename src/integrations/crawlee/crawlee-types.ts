@@ -194,7 +194,13 @@ export interface BatchedResult {
    * What `maxNewRequests` left out; URLs as objects.
    * @defaultValue none: there was no limit
    */
-  requestsOverLimit?: Array<{ url?: string }>;
+  requestsOverLimit?: Array<{
+    /**
+     * Its URL.
+     * @defaultValue none: a source of many URLs
+     */
+    url?: string;
+  }>;
 }
 
 /** Counts of a queue. */

@@ -128,6 +128,10 @@ export class ServerLink {
         const text = textOfCause(cause);
         if (/\bOOM\b/.test(text)) throw memoryFull(cause);
         if (text.includes("GONE no such frontier")) throw frontierGone();
+        if (text.includes("WRONGTYPE")) {
+          const message = "redis: a key of another type (expected: a name and a prefix of its own)";
+          throw new FrontierError("FORMAT_UNSUPPORTED", message, { cause });
+        }
         if (!isPassing(cause)) throw cause;
         if (MACHINE.monotonic() > givesUpAt) throw serverGone(this.#giveUpMs, cause);
       }
