@@ -122,6 +122,7 @@ export const LONG_TESTS = [
       "test/regressions/redis-first-attempt-done.test.ts",
       "test/regressions/redis-bytes.test.ts",
       "test/regressions/redis-gave-up.test.ts",
+      "test/regressions/redis-key-of-another-type.test.ts",
       "test/regressions/redis-many-overdue.test.ts",
       "test/regressions/redis-poll-beyond-max.test.ts",
       "test/regressions/redis-refused-on-retry.test.ts",

@@ -234,6 +234,17 @@ describe("a forget whose message was lost", () => {
   });
 });
 
+it("shows what a poll would hand out, whichever partitions have it", async () => {
+  const frontier = await open("shown", { partitions: 5 });
+  await frontier.pushMany(Array.from({ length: 40 }, (_, at) => `http://h${at}.org/`));
+  const urlsOf = (list: ReadonlyArray<{ url: string }>): string[] =>
+    list.map(({ url }) => url).sort();
+  for (let round = 0; round < 5; round++) {
+    const shown = urlsOf(await frontier.peek(7));
+    expect(urlsOf(await frontier.pollMany(7)), `round ${round}`).toEqual(shown);
+  }
+});
+
 it("reads epochs by the server's clock, also in a process that only pushes and whose clock is wrong", async () => {
   const defaults = { epoch: { calendar: "month" } } as const;
   const first = await open("clock", { defaults });

@@ -128,6 +128,27 @@ export class LeaseSource {
     return leases;
   }
 
+  /** Of what each partition has, what `poll` would take. */
+  shares<T>(lists: ReadonlyArray<readonly T[]>, most: number): T[] {
+    const count = lists.length;
+    const left = lists.map((list) => [...list]);
+    const shown: T[] = [];
+    let due = lists.map((_, at) => (this.#next + at) % count);
+    while (shown.length < most && due.length > 0) {
+      const wanted = most - shown.length;
+      const some = due.slice(0, wanted);
+      const short = new Set<number>();
+      some.forEach((partition, at) => {
+        const want = Math.floor(wanted / some.length) + (at < wanted % some.length ? 1 : 0);
+        const given = (left[partition] as T[]).splice(0, want);
+        if (given.length < want) short.add(partition);
+        shown.push(...given);
+      });
+      due = [...due.slice(some.length), ...some].filter((partition) => !short.has(partition));
+    }
+    return shown;
+  }
+
   /** Up to `most` leases of one host of a partition. */
   async pollHost(host: HostPlace, most: number, leaseMs?: number): Promise<RawLease[]> {
     const { partition, name } = host;

@@ -188,7 +188,10 @@ export class OpenRedisFrontier implements RedisFrontier {
     const most = Math.min(countOf(max, "max"), PEEK_MAX);
     if (most === 0 || this.#status === "draining") return [];
     const lists = await this.#peekPartitions(most);
-    const shown = lists.flatMap((list) => handOuts(list)).slice(0, most);
+    const shown = this.#source.shares(
+      lists.map((list) => handOuts(list)),
+      most,
+    );
     return shown.map(({ record }) => this.#view(record));
   }
 

@@ -100,7 +100,13 @@ it("a text that is refused is the failure of its own call alone", async () => {
 });
 
 it("a failure that does not pass is the caller's at once", async () => {
+  const { link, count } = failingOnce(new Error("ERR value is not an integer or out of range"));
+  await expect(link.ask(0, "HGET", "k")).rejects.toThrow("not an integer");
+  expect(count()).toBe(1);
+});
+
+it("a key of another type is refused at once, by a code", async () => {
   const { link, count } = failingOnce(new Error("WRONGTYPE Operation against a key"));
-  await expect(link.ask(0, "HGET", "k")).rejects.toThrow("WRONGTYPE");
+  await expect(link.ask(0, "HGET", "k")).rejects.toMatchObject({ code: "FORMAT_UNSUPPORTED" });
   expect(count()).toBe(1);
 });
