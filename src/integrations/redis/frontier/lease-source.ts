@@ -128,19 +128,18 @@ export class LeaseSource {
     return leases;
   }
 
-  /** Of what each partition has, what `poll` would take. */
-  shares<T>(lists: ReadonlyArray<readonly T[]>, most: number): T[] {
-    const count = lists.length;
-    const left = lists.map((list) => [...list]);
-    const shown: T[] = [];
-    let due = lists.map((_, at) => (this.#next + at) % count);
+  /** What `poll` would take, by what each partition has answered. */
+  shares(answers: ReadonlyArray<readonly unknown[]>, most: number): HandOut[] {
+    const left = answers.map((answer): HandOut[] => handOuts(answer));
+    const shown: HandOut[] = [];
+    let due = left.map((_, at) => (this.#next + at) % left.length);
     while (shown.length < most && due.length > 0) {
       const wanted = most - shown.length;
       const some = due.slice(0, wanted);
       const short = new Set<number>();
       some.forEach((partition, at) => {
         const want = Math.floor(wanted / some.length) + (at < wanted % some.length ? 1 : 0);
-        const given = (left[partition] as T[]).splice(0, want);
+        const given = (left[partition] as HandOut[]).splice(0, want);
         if (given.length < want) short.add(partition);
         shown.push(...given);
       });

@@ -187,11 +187,7 @@ export class OpenRedisFrontier implements RedisFrontier {
     this.#need();
     const most = Math.min(countOf(max, "max"), PEEK_MAX);
     if (most === 0 || this.#status === "draining") return [];
-    const lists = await this.#peekPartitions(most);
-    const shown = this.#source.shares(
-      lists.map((list) => handOuts(list)),
-      most,
-    );
+    const shown = this.#source.shares(await this.#peekPartitions(most), most);
     return shown.map(({ record }) => this.#view(record));
   }
 
