@@ -22,6 +22,7 @@ import {
 import { ITEM_KEY_WORD, ITEM_PLACE_WORD } from "../../src/layout/ordering/item";
 import {
   JOURNAL_ADMITTED_WORDS,
+  JOURNAL_HAS_BEEN_SEEN,
   JOURNAL_HAS_BLOB,
   JOURNAL_HAS_BUDGET,
   JOURNAL_HAS_DUE,
@@ -127,7 +128,7 @@ function entryRow(job: usize, at: usize, end: usize, i: u32): usize {
   const packed = get(at, 8);
   const has = (packed >> 8) & 255;
   if ((packed & RECORD_FLAG_NO_IDENTITY) !== 0) return 0;
-  if ((has & (JOURNAL_HAS_BLOB | JOURNAL_HAS_BUDGET)) !== 0) return 0;
+  if ((has & (JOURNAL_HAS_BEEN_SEEN | JOURNAL_HAS_BLOB | JOURNAL_HAS_BUDGET)) !== 0) return 0;
   const length = get(at, 7);
   if (length > LENGTH_MAX) return 0;
   const more =

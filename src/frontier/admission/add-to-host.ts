@@ -111,11 +111,11 @@ export function guestOfRow(core: Core, { rows, row, rule }: RuledRow): number {
 }
 
 /** Counts and logs a guest's record and adds it to the block of its host. Returns the record's new value for the seen-set. */
-export function enterAway(core: Core, value: number, record: number): number {
+export function enterAway(core: Core, value: number, record: number, known: number): number {
   const parent = recordParent(core.store, record);
   if (parent !== 0) parentRetain(core.store, parent);
   admitAdded(core, record);
-  logAdmitted(core, record);
+  logAdmitted(core, record, known);
   return addToSpilled(core, value, record, recordDepth(core.store, record));
 }
 
@@ -143,7 +143,7 @@ export function addRow(core: Core, added: AddedRow): boolean {
   bookSeen(core, 1);
   scratchCopy(scratch, recordTextOffset(store, record), draft.textOffset, draft.textLength);
   scratchCopyAll(scratch); // the log and a listener read the URL, under the guest
-  setWordAt(store, slot >> 2, enterAway(core, value, record));
+  setWordAt(store, slot >> 2, enterAway(core, value, record, 0));
   return true;
 }
 

@@ -225,12 +225,12 @@ function makeRecord(core: Core, making: Making): boolean {
   }
   scratchCopy(scratch, recordTextOffset(store, record), draft.textOffset, draft.textLength);
   scratchCopyAll(scratch);
-  if (away !== 0) return seenSet(core.seen, lo, hi, enterAway(core, away, record));
+  if (away !== 0) return seenSet(core.seen, lo, hi, enterAway(core, away, record, known));
   if (admission.isVolatile) core.volatileData.set(record, admission.volatileData);
   keepRecord(core, record, host);
   if (isBudgeted(policy)) spendBudget(core, host);
   admitRecord(core, record, admission.dueMs, intake.nowMs);
-  logAdmitted(core, record);
+  logAdmitted(core, record, isOwner ? known : 0);
   return true;
 }
 

@@ -43,7 +43,7 @@ export const LOG_HOST_ALL = 2;
 export interface TransitionLog {
   /** Whether records may come to be without identity: what names them is there. Asked before such a step. */
   ready(): boolean;
-  /** A record's transition: one of LOG_ADMITTED … LOG_MOVED. `value`: of an end, the identity's last word. @hot */
+  /** A record's transition: one of LOG_ADMITTED … LOG_MOVED. `value`: of an end, the identity's last word; of an admission, what was known of it. @hot */
   record(kind: number, record: number, value: number): void;
   /** LOG_ADMITTED of the first `count` records that the scratch names (structures/records/entry-batch.ts), in their order. */
   admitted(count: number): void;

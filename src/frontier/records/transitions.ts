@@ -100,9 +100,9 @@ export function admitAdded(core: Core, record: number): void {
   if (core.sink.wants.accepted) core.sink.record("accepted", record, undefined);
 }
 
-/** Logs a record that was admitted, once its text is in its place. @hot */
-export function logAdmitted(core: Core, record: number): void {
-  core.log?.record(LEDGER.admit.log, record, 0);
+/** Logs a record that was admitted, once its text is in its place. `known`: what was known of its identity. @hot */
+export function logAdmitted(core: Core, record: number, known: number): void {
+  core.log?.record(LEDGER.admit.log, record, known);
 }
 
 /**

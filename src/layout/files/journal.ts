@@ -109,3 +109,5 @@ export const JOURNAL_HAS_BUDGET = 4;
 export const JOURNAL_HAS_BLOB = 8;
 export const JOURNAL_HAS_PARENT = 16;
 export const JOURNAL_HAS_TRIES = 32;
+/** Nothing follows: its identity was seen before, and is not counted again. */
+export const JOURNAL_HAS_BEEN_SEEN = 64;

@@ -37,6 +37,7 @@ import {
   JOURNAL_EPOCH,
   JOURNAL_EPOCH_WORDS,
   JOURNAL_FORGOTTEN,
+  JOURNAL_HAS_BEEN_SEEN,
   JOURNAL_HAS_BLOB,
   JOURNAL_HAS_BUDGET,
   JOURNAL_HAS_DUE,
@@ -180,11 +181,11 @@ export class JournalLog implements TransitionLog {
     if (this.parts.listener !== undefined) this.#notifyListener(this.parts.listener, kind, record);
     if (kind === LOG_ADMITTED) {
       if ((flags & RECORD_FLAG_NO_IDENTITY) !== 0) nameRecord(this.names, record);
-      this.#admitted(LOG_ADMITTED, record, flags);
+      this.#admitted(LOG_ADMITTED, record, value === 0 ? 0 : JOURNAL_HAS_BEEN_SEEN);
       return;
     }
     if (kind === LOG_MOVED) {
-      this.#admitted(LOG_MOVED, record, flags);
+      this.#admitted(LOG_MOVED, record, 0);
       return;
     }
     const at = frameRoom(frames, JOURNAL_MOVE_WORDS);
@@ -392,7 +393,7 @@ export class JournalLog implements TransitionLog {
   }
 
   /** @hot */
-  #admitted(kind: number, record: number, flags: number): void {
+  #admitted(kind: number, record: number, seen: number): void {
     const { core, frames } = this;
     const { store } = core;
     this.isUrgent = true;
@@ -410,8 +411,9 @@ export class JournalLog implements TransitionLog {
     const due = dueOf(core, record);
     const admitted = host === 0 ? 0 : word(store, host, HOST_ADMITTED_WORD);
     const hash = hostHashWord(store, record);
-    let has = parent === 0 ? 0 : JOURNAL_HAS_PARENT;
-    u32[at] = headOf(core, kind, record, recordFlags(store, record));
+    const flags = recordFlags(store, record);
+    let has = seen | (parent === 0 ? 0 : JOURNAL_HAS_PARENT);
+    u32[at] = headOf(core, kind, record, flags);
     u32[at + 1] = recordLo(store, record);
     u32[at + 2] = recordHi(store, record);
     u32[at + 3] = store.region.views.u32[hash] as number;

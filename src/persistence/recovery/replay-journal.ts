@@ -51,6 +51,7 @@ import {
   JOURNAL_END_WORDS,
   JOURNAL_EPOCH,
   JOURNAL_FORGOTTEN,
+  JOURNAL_HAS_BEEN_SEEN,
   JOURNAL_HAS_BLOB,
   JOURNAL_HAS_BUDGET,
   JOURNAL_HAS_DUE,
@@ -266,7 +267,8 @@ function applyAdmitted(replay: Replay): void {
   noteKey(restoration, record.key);
   if ((head & 255) === LOG_ADMITTED) {
     bookAdmitted(restoration.core, record.state === RECORD_WAITING, record.depth);
-    if ((record.flags & RECORD_FLAG_NO_IDENTITY) === 0) bookSeen(restoration.core, 1);
+    const isSeen = (has & JOURNAL_HAS_BEEN_SEEN) !== 0;
+    if (!isSeen && (record.flags & RECORD_FLAG_NO_IDENTITY) === 0) bookSeen(restoration.core, 1);
   }
   const isMade = !isCopied(restoration, record) && restoreRecord(restoration, record);
   restoration.parent = parent; // others of this group may have it too
