@@ -162,9 +162,13 @@ function keepAlive(session: ServerHttp2Session, keepalive: Keepalive): void {
   // Node forgets the listener, and its clock stands still, once the time has passed.
   session.setTimeout(keepalive.idleMs, () => {
     if (session.destroyed || session.closed) return;
-    const stop = after(keepalive.answerMs, () => session.destroy(), false);
+    let isAnswered = false;
+    // Timers run before sockets are read: after a stall of this process the answer may be there, unread.
+    const giveUp = (): unknown => setImmediate(() => isAnswered || session.destroy());
+    const stop = after(keepalive.answerMs, giveUp, false);
     session.once("close", stop);
     session.ping((cause) => {
+      isAnswered = true;
       stop();
       session.off("close", stop);
       if (cause === null) keepAlive(session, keepalive);
