@@ -30,13 +30,15 @@ function stub(): Promise<number> {
     for (let sent = 0; sent < count; sent++) call.write(INFO);
     call.end();
   };
+  const end: grpc.handleServerStreamingCall<Buffer, Buffer> = (call) => call.end();
   server.addService(
     {
       PutURLs: method("PutURLs", true),
       PutDiscovered: method("PutDiscovered", true),
       GetURLs: method("GetURLs", false),
+      DeleteCrawl: method("DeleteCrawl", false),
     },
-    { PutURLs: echo, PutDiscovered: echo, GetURLs: get },
+    { PutURLs: echo, PutDiscovered: echo, GetURLs: get, DeleteCrawl: end },
   );
   return new Promise((resolve, reject) => {
     const credentials = grpc.ServerCredentials.createInsecure();

@@ -7,11 +7,17 @@
  *
  *   put      PutURLs, one discovered URL a message          batch   PutDiscovered, 100 URLs a message
  *   get      GetURLs of 20 URLs of one queue, closed loop   known   the same URLs by PutURLs, finished
- *   GetURLs at half rate: half as many calls, open loop, at half of the rate that the closed loop had; each is timed from when it was due
+ *   GetURLs at half rate: open loop, at half of the rate that the closed loop had, over queues that were put for it; each call is timed from
+ *   when it was due, but for the first tenth
  *
  * Each phase runs once before the clock starts, over a crawl that is then deleted: a server in use is warm.
- * Both sides run the same client in this process on the same machine, so that a ratio of 1 means that the frontier costs nothing
- * beside the wire. Checksum: answers by phase.
+ * All sides are measured by one client (wire-client.ts), whose frames are made before the clock runs and which reads no more of an answer than
+ * its heads. A ratio of 1 to the stub means that the frontier costs nothing beside the wire. Checksum: answers by phase.
+ *
+ * Estimate of the client, microseconds: a message out 0.05, a copy of some 60 bytes and its share of a write; an answer in 0.2, a head of
+ * a frame, a head of a message; a call of 20 URLs 5. So a server of 2 µs a URL and more is what is measured, where the client through grpc-js
+ * took 15 to 20 itself. At half rate a stall of 10 ms delays what comes in it: 6,000 calls, so that the p99 is the 60th, more than three
+ * stalls make at a call each 0.5 ms.
  *
  * Estimate, microseconds of the server a URL: a message that the stub reads and answers through grpc-js costs 5. Ours reads frames where they
  * stand and writes the answers of a turn at once: 2 a message, almost all of it Node's HTTP/2, as each message is a frame of its own. Beside
@@ -26,9 +32,10 @@
  * Beside URLFrontier's memory service, whose PutDiscovered was a stand-in: estimate, a JVM of two threads at half of our processor time.
  * Measured at 8 streams, one round on a machine at half of its speed, microseconds a URL of ours and of theirs: put 28.5 and 69, get 67 and
  * 388, known 34 and 48, batch 12.7 and 11.7, where theirs takes 22 of its processors and ours 12.5.
+ * The figures above were measured through grpc-js. By this client at 8 streams, one round on a busy machine, wall time of ours, the stub and
+ * theirs: put 13, 11 and 68, batch 5.1, 0.5 and 9.5, get 30, 21 and 180, known 16, 17 and 36.
  */
 import { setTimeout as wait } from "node:timers/promises";
-import * as grpc from "@grpc/grpc-js";
 import {
   type BenchCase,
   type Job,
@@ -37,8 +44,9 @@ import {
   type Params,
   warmSize,
 } from "../../harness/case.ts";
-import { createHistogram, percentilesOf, recordNs } from "../../harness/histogram.ts";
-import { missing, PEER, startServer } from "./server-process.ts";
+import { createHistogram, percentilesOf } from "../../harness/histogram.ts";
+import { missing, PEER, type ServerProcess, startServer } from "./server-process.ts";
+import { type Prepared, WireClient } from "./wire-client.ts";
 
 const BATCH = 100;
 const GET = 20;
@@ -48,6 +56,9 @@ const GET_ANY = Buffer.from([0x08, GET, 0x10, 1, 0x20, 0xd8, 0x04]);
 const NO_FIELD: Buffer = Buffer.alloc(0);
 /** After that a queue that gave URLs may give the next ones: its delay is one second, in whole seconds. */
 const QUEUE_DELAY_MS = 2_100;
+/** At half rate there is one timed call for so many URLs, and no more than last that long on a server that is slow. */
+const HALF_RATE_URLS = 10;
+const HALF_RATE_NS = 15e9;
 
 export const serverCase: BenchCase = {
   name: "server",
@@ -83,43 +94,31 @@ async function setup(side: string, params: Params): Promise<Job> {
   const streams = numberOf(params, "streams");
   const urls = numberOf(params, "urls");
   const server = await startServer(side);
-  const { child, port } = server;
-  const client = new grpc.Client(`127.0.0.1:${port}`, grpc.credentials.createInsecure());
+  const client = await WireClient.open(server.port);
   let [acks, batches, known] = [0, 0, 0];
   await warmUp(client, warmSize(urls), streams);
   return {
     async run() {
       const cpu: Record<string, number> = {};
-      const timed = async (phase: string, count: number, work: () => Promise<void>) => {
+      const timed = async (phase: string, calls: Prepared, count: number) => {
         const [startNs, startUs] = [nowNs(), server.cpuUs()];
-        await work();
+        const answers = await client.together(calls);
         const ns = nowNs() - startNs;
         cpu[`server's processor µs a URL, ${phase}`] = (server.cpuUs() - startUs) / count;
-        return ns / count;
+        return { answers, ns: ns / count };
       };
-      const items = Array.from({ length: urls }, (_, n) => itemBytes(1, urlOf(n)));
-      const put = await timed("put", urls, async () => {
-        acks = await onStreams(client, "PutURLs", items, streams);
-      });
-      const sets = Array.from({ length: Math.ceil(urls / BATCH) }, (_, n) =>
-        batchBytes(urls + n * BATCH),
-      );
-      const batch = await timed("batch", sets.length * BATCH, async () => {
-        batches = await onStreams(client, "PutDiscovered", sets, streams);
-      });
-      const calls = Math.ceil(Math.min(urls / GET, HOSTS) / streams) * streams;
-      const startUs = server.cpuUs();
-      const got = await getAll(client, GET_ANY, { calls, streams });
-      cpu["server's processor µs a URL, get"] = (server.cpuUs() - startUs) / got.count;
-      const finished = items.map((_, n) => itemBytes(2, urlOf(n)));
-      const ends = await timed("known", urls, async () => {
-        known = await onStreams(client, "PutURLs", finished, streams);
-      });
-      // What was handed out is finished: its queues may give again.
-      if (warmSize(urls) > 0) await wait(QUEUE_DELAY_MS);
-      const half = await getOnTime(client, calls / 2, (2 * got.ns * got.count) / calls);
+      const items = (field: number) => listOf(urls, (n) => itemBytes(field, urlOf(n)));
+      const sets = listOf(Math.ceil(urls / BATCH), (n) => batchBytes(urls + n * BATCH));
+      const put = await timed("put", spread(client, "PutURLs", items(1), streams), urls);
+      const setCalls = spread(client, "PutDiscovered", sets, streams);
+      const batch = await timed("batch", setCalls, sets.length * BATCH);
+      const got = await getAll(client, server, { urls, streams });
+      const ends = await timed("known", spread(client, "PutURLs", items(2), streams), urls);
+      [acks, batches, known] = [put.answers, batch.answers, ends.answers];
+      const half = await getOnTime(client, { urls, everyNs: 2 * got.callNs, streams });
+      cpu["server's processor µs a URL, get"] = got.cpuUs;
       return {
-        times: { put, batch, get: got.ns, known: ends },
+        times: { put: put.ns, batch: batch.ns, get: got.ns, known: ends.ns },
         facts: {
           "URLs got": got.count,
           "URLs got at half rate": half.count,
@@ -134,125 +133,97 @@ async function setup(side: string, params: Params): Promise<Job> {
     checksum: () => `${acks} acks, ${batches} batches, ${known} known`,
     close() {
       client.close();
-      child.stdin?.end();
+      server.child.stdin?.end();
     },
   };
 }
 
 /** Every phase once, over a crawl that is then deleted. The stub has no crawls. */
-async function warmUp(client: grpc.Client, count: number, streams: number): Promise<void> {
+async function warmUp(client: WireClient, count: number, streams: number): Promise<void> {
   if (count === 0) return;
   const crawl = fieldBytes(4, Buffer.from("warm"));
-  const items = (field: number): Buffer[] =>
-    Array.from({ length: count }, (_, n) => itemBytes(field, urlOf(n), crawl));
-  await onStreams(client, "PutURLs", items(1), streams);
-  const sets = Array.from({ length: count / BATCH }, (_, n) =>
-    batchBytes(count + n * BATCH, crawl),
-  );
-  await onStreams(client, "PutDiscovered", sets, streams);
+  const items = (field: number) => listOf(count, (n) => itemBytes(field, urlOf(n), crawl));
+  const sets = listOf(count / BATCH, (n) => batchBytes(count + n * BATCH, { crawl }));
+  await client.together(spread(client, "PutURLs", items(1), streams));
+  await client.together(spread(client, "PutDiscovered", sets, streams));
   const request = Buffer.concat([GET_ANY, fieldBytes(6, Buffer.from("warm"))]);
-  await getAll(client, request, { calls: Math.ceil(count / GET), streams });
-  await onStreams(client, "PutURLs", items(2), streams);
-  await new Promise((resolve) => {
-    const request = fieldBytes(1, Buffer.from("warm"));
-    client.makeUnaryRequest(pathOf("DeleteCrawl"), asItIs, asItIs, request, resolve);
-  });
+  const gets = client.prepare(
+    "GetURLs",
+    listOf(Math.ceil(count / GET), () => [request]),
+  );
+  await client.inTurn(gets, streams, createHistogram());
+  await client.together(spread(client, "PutURLs", items(2), streams));
+  await client.together(client.prepare("DeleteCrawl", [[fieldBytes(1, Buffer.from("warm"))]]));
 }
 
-const asItIs = (bytes: Buffer): Buffer => bytes;
-const pathOf = (method: string): string => `/urlfrontier.URLFrontier/${method}`;
+function listOf<T>(length: number, make: (n: number) => T): T[] {
+  return Array.from({ length }, (_, n) => make(n));
+}
 
-/** Sends messages over so many streams and counts the answers. */
-async function onStreams(
-  client: grpc.Client,
+/** Messages dealt out to so many streams. */
+function spread(
+  client: WireClient,
   method: string,
   messages: readonly Buffer[],
   streams: number,
-): Promise<number> {
-  const counts = Array.from({ length: streams }, async (_, at) => {
-    const call = client.makeBidiStreamRequest(
-      pathOf(method),
-      asItIs,
-      asItIs,
-      new grpc.Metadata(),
-      {},
-    );
-    let count = 0;
-    const end = new Promise<void>((resolve, reject) => {
-      call.on("data", () => count++);
-      call.on("end", resolve);
-      call.on("error", reject);
-    });
-    for (let index = at; index < messages.length; index += streams) {
-      if (!call.write(messages[index] as Buffer))
-        await new Promise((resolve) => call.once("drain", resolve));
-    }
-    call.end();
-    await end;
-    return count;
-  });
-  return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
+): Prepared {
+  const parts = listOf(streams, (at) => messages.filter((_, index) => index % streams === at));
+  return client.prepare(method, parts);
 }
 
 interface Got {
-  /** Nanoseconds a URL. */
-  readonly ns: number;
   readonly count: number;
   readonly histogram: ReturnType<typeof createHistogram>;
 }
 
-/** Closed loops of GetURLs, until so many calls were made. */
+/** Closed loops of GetURLs. */
 async function getAll(
-  client: grpc.Client,
-  request: Buffer,
-  { calls, streams }: { calls: number; streams: number },
+  client: WireClient,
+  server: ServerProcess,
+  { urls, streams }: { urls: number; streams: number },
+): Promise<Got & { ns: number; callNs: number; cpuUs: number }> {
+  const histogram = createHistogram();
+  const count = Math.ceil(Math.min(urls / GET, HOSTS) / streams) * streams;
+  const calls = client.prepare(
+    "GetURLs",
+    listOf(count, () => [GET_ANY]),
+  );
+  const [startNs, startUs] = [nowNs(), server.cpuUs()];
+  const got = await client.inTurn(calls, streams, histogram);
+  const ns = nowNs() - startNs;
+  const cpuUs = (server.cpuUs() - startUs) / got;
+  return { count: got, histogram, cpuUs, callNs: ns / count, ns: ns / Math.max(got, 1) };
+}
+
+/** GetURLs at a rate, after queues were put that have enough for it; the first ones are not timed. */
+async function getOnTime(
+  client: WireClient,
+  { urls, streams, everyNs }: { urls: number; streams: number; everyNs: number },
 ): Promise<Got> {
+  const most = Math.ceil(HALF_RATE_NS / everyNs);
+  const timed = Math.min(Math.ceil(urls / HALF_RATE_URLS), most);
+  const untimed = Math.ceil(timed / 10);
+  const hosts = timed + untimed;
+  const start = 2 * urls + BATCH;
+  const sets = listOf(Math.ceil((hosts * GET) / BATCH), (n) =>
+    batchBytes(start + n * BATCH, { hosts }),
+  );
+  await client.together(spread(client, "PutDiscovered", sets, streams));
+  // Those that gave URLs may give again.
+  if (warmSize(urls) > 0) await wait(QUEUE_DELAY_MS);
   const histogram = createHistogram();
-  let count = 0;
-  const startNs = nowNs();
-  const loops = Array.from({ length: streams }, async (_, at) => {
-    for (let made = at; made < calls; made += streams) {
-      const sentNs = nowNs();
-      const got = await getOnce(client, request);
-      count += got;
-      recordNs(histogram, nowNs() - sentNs);
-    }
-  });
-  await Promise.all(loops);
-  return { ns: (nowNs() - startNs) / Math.max(count, 1), count, histogram };
+  const calls = client.prepare(
+    "GetURLs",
+    listOf(hosts, () => [GET_ANY]),
+  );
+  (globalThis as { gc?: () => void }).gc?.(); // not under the clock
+  const count = await client.onTime(calls, { everyNs, untimed }, histogram);
+  return { count, histogram };
 }
 
-/** So many calls, one every `everyNs`, whether the last one is answered or not; each is timed from when it was due. */
-async function getOnTime(client: grpc.Client, calls: number, everyNs: number): Promise<Got> {
-  const histogram = createHistogram();
-  const startNs = nowNs();
-  let count = 0;
-  const made: Array<Promise<void>> = [];
-  for (let call = 0; call < calls; call++) {
-    const dueNs = startNs + call * everyNs;
-    while (nowNs() < dueNs) await new Promise(setImmediate);
-    const timed = getOnce(client, GET_ANY).then((got) => {
-      count += got;
-      recordNs(histogram, nowNs() - dueNs);
-    });
-    made.push(timed);
-  }
-  await Promise.all(made);
-  return { ns: (nowNs() - startNs) / Math.max(count, 1), count, histogram };
-}
-
-function getOnce(client: grpc.Client, request: Buffer): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const call = client.makeServerStreamRequest(pathOf("GetURLs"), asItIs, asItIs, request);
-    let count = 0;
-    call.on("data", () => count++);
-    call.on("end", () => resolve(count));
-    call.on("error", reject);
-  });
-}
-
-function urlOf(n: number): string {
-  return `http://host${n % HOSTS}.example.com/page/${n}.html`;
+function urlOf(n: number, hosts = HOSTS): string {
+  const name = hosts === HOSTS ? "host" : "late";
+  return `http://${name}${n % hosts}.example.com/page/${n}.html`;
 }
 
 /** A field of bytes; all of ours are shorter than 16 KiB. */
@@ -271,9 +242,10 @@ function infoBytes(url: string, crawl: Buffer): Buffer {
   return Buffer.concat([fieldBytes(1, Buffer.from(url)), crawl]);
 }
 
-function batchBytes(start: number, crawl: Buffer = NO_FIELD): Buffer {
-  const infos = Array.from({ length: BATCH }, (_, n) =>
-    fieldBytes(2, infoBytes(urlOf(start + n), crawl)),
-  );
+function batchBytes(
+  start: number,
+  { crawl = NO_FIELD, hosts }: { crawl?: Buffer; hosts?: number } = {},
+): Buffer {
+  const infos = listOf(BATCH, (n) => fieldBytes(2, infoBytes(urlOf(start + n, hosts), crawl)));
   return Buffer.concat([fieldBytes(1, Buffer.from("b")), ...infos]);
 }
