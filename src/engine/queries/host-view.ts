@@ -65,15 +65,7 @@ function readersOf(
 
 export function hostView(lifecycle: Lifecycle, key: string): HostView {
   const { read, settingOf } = readersOf(lifecycle, key);
-  const change = (act: (core: Core, host: number, nowMs: number) => void): void => {
-    const { core, nowMs } = lifecycle.need();
-    lifecycle.durable?.need(HOST_BYTES);
-    needSpare(core);
-    const host = hostOfName(core.hosts, key);
-    if (host === 0) throw memoryFull();
-    act(core, host, nowMs);
-    lifecycle.end(nowMs);
-  };
+  const change = (act: Change): void => changeHost(lifecycle, key, act);
   return {
     key,
     get delayMs() {
@@ -91,7 +83,7 @@ export function hostView(lifecycle: Lifecycle, key: string): HostView {
       change((core, host, nowMs) => setHostLimit(core, host, limit, nowMs));
     },
     get leased() {
-      return read((core, host) => word(core.store, host, HOST_LEASED_WORD));
+      return leasedOf(lifecycle, key);
     },
     get readyAt() {
       return read(hostClock);
@@ -119,8 +111,7 @@ export function hostView(lifecycle: Lifecycle, key: string): HostView {
       change((core, host, nowMs) => setHostAddress(core, host, address, nowMs));
     },
     blockUntil(at) {
-      const untilMs = TIME(at, "at", "ARGUMENT_INVALID");
-      change((core, host, nowMs) => blockHostByHand(core, host, untilMs, nowMs));
+      blockHost(lifecycle, key, at);
     },
     hold() {
       change((core, host, nowMs) => holdHost(core, host, true, nowMs));
@@ -129,6 +120,30 @@ export function hostView(lifecycle: Lifecycle, key: string): HostView {
       change((core, host, nowMs) => holdHost(core, host, false, nowMs));
     },
   };
+}
+
+type Change = (core: Core, host: number, nowMs: number) => void;
+
+function changeHost(lifecycle: Lifecycle, key: string, act: Change): void {
+  const { core, nowMs } = lifecycle.need();
+  lifecycle.durable?.need(HOST_BYTES);
+  needSpare(core);
+  const host = hostOfName(core.hosts, key);
+  if (host === 0) throw memoryFull();
+  act(core, host, nowMs);
+  lifecycle.end(nowMs);
+}
+
+export function blockHost(lifecycle: Lifecycle, key: string, at: number | Date): void {
+  const untilMs = TIME(at, "at", "ARGUMENT_INVALID");
+  changeHost(lifecycle, key, (core, host, nowMs) => blockHostByHand(core, host, untilMs, nowMs));
+}
+
+/** Leases of a host that are out. */
+export function leasedOf(lifecycle: Lifecycle, key: string): number {
+  const { core } = lifecycle.need();
+  const host = hostNamed(core.hosts, key);
+  return host === 0 ? 0 : word(core.store, host, HOST_LEASED_WORD);
 }
 
 /** What of a host can be set, each checked before any is. */

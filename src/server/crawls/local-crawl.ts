@@ -17,6 +17,7 @@ import type { Frontier, Lease, RecordView } from "../../index.ts";
 import { removeUnit } from "../../engine/api/edit-records.ts";
 import { HeldLeases } from "../../engine/api/held-leases.ts";
 import { finishKept, finishPending } from "../../engine/api/keep-finished.ts";
+import { blockUnit, leasedOfUnit } from "../../engine/api/politeness-unit.ts";
 import { pushNamed } from "../../engine/api/push-list.ts";
 import { FAILED, OK, SKIPPED } from "../grpc/messages.ts";
 import {
@@ -255,28 +256,32 @@ export class LocalCrawl implements Crawl {
   #mayGo(queue: Queue, urlsMax: number, own: number): boolean {
     if (closedUntil(queue, this.#context.delayDefault()) >= this.#second) return false;
     if (isLimitReached(queue)) return false;
-    return this.#context.frontier.host(queue.key).leased - own < urlsMax;
+    return leasedOfUnit(this.#context.frontier, queue.key) - own < urlsMax;
   }
 
   /** Keeps a queue that may not go from coming up before it may. */
   #holdBack(queue: Queue, urlsMax: number): void {
-    const host = this.#context.frontier.host(queue.key);
+    const { frontier } = this.#context;
     if (isLimitReached(queue)) {
       queue.isHeld = true;
-      host.hold();
+      frontier.host(queue.key).hold();
     } else if (closedUntil(queue, this.#context.delayDefault()) >= this.#second) {
       this.#blockThere(queue);
     } else {
       queue.roomMax = urlsMax;
-      host.limit = urlsMax;
+      frontier.host(queue.key).limit = urlsMax;
       this.#narrow.add(queue);
     }
   }
 
   #blockThere(queue: Queue): void {
+    this.#context.frontier.host(queue.key).blockUntil(this.#opensAtMs(queue));
+  }
+
+  /** When the queue may go; 0: at once. */
+  #opensAtMs(queue: Queue): number {
     const until = closedUntil(queue, this.#context.delayDefault());
-    const atMs = Math.min(until + 1, SECONDS_MAX) * 1_000;
-    this.#context.frontier.host(queue.key).blockUntil(until === 0 ? 0 : atMs);
+    return until === 0 ? 0 : Math.min(until + 1, SECONDS_MAX) * 1_000;
   }
 
   /** A caller who takes more at once than the one before: queues that were full for that one may go. */
@@ -328,7 +333,7 @@ export class LocalCrawl implements Crawl {
     };
     const end = (): number => {
       if (count === 0) queue.producedAt = producedBefore;
-      else this.#blockThere(queue);
+      else blockUnit(frontier, queue.key, this.#opensAtMs(queue));
       return count;
     };
     return next();
@@ -360,7 +365,7 @@ export class LocalCrawl implements Crawl {
     const queue = this.#table.queues.get(key);
     if (queue === undefined) return NO_COUNTS;
     const { active, completed } = queue;
-    const inProcess = frontier.host(key).leased;
+    const inProcess = leasedOfUnit(frontier, key);
     return { active, completed, inProcess, queues: 1, activeQueues: Number(active > 0) };
   }
 

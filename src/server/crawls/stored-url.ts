@@ -34,6 +34,9 @@ export function leaseName(key: string, url: string): string {
 }
 
 export function storedOf(key: string, url: string, data: unknown): StoredUrl {
+  if (typeof data === "number") {
+    return { url, key, metadata: undefined, createdAt: data, refetchAt: data };
+  }
   const { createdAt, due, metadata, url: sent } = unpackData(data);
   return { url: sent ?? url, key, metadata, createdAt, refetchAt: due === 0 ? createdAt : due };
 }

@@ -1,0 +1,18 @@
+/** A politeness unit without its view, whose accessors take longer to make than what is asked of it. For rooms that ask at every call. */
+import { blockHost, leasedOf, unitKeyOf } from "../queries/host-view.ts";
+import type { Frontier } from "../types/frontier-types.ts";
+import { lifecycleOf } from "./lifecycles.ts";
+
+/** As `frontier.host(key).leased`. */
+export function leasedOfUnit(frontier: Frontier, key: string): number {
+  const lifecycle = lifecycleOf(frontier);
+  if (lifecycle === undefined) return frontier.host(key).leased;
+  return leasedOf(lifecycle, unitKeyOf(lifecycle.need().core, key));
+}
+
+/** As `frontier.host(key).blockUntil(atMs)`. */
+export function blockUnit(frontier: Frontier, key: string, atMs: number): void {
+  const lifecycle = lifecycleOf(frontier);
+  if (lifecycle === undefined) frontier.host(key).blockUntil(atMs);
+  else blockHost(lifecycle, unitKeyOf(lifecycle.need().core, key), atMs);
+}
