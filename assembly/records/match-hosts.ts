@@ -1,10 +1,10 @@
 /**
  * Finds each parsed row its rule, by the bytes of its host (layout/calls/host-memo.ts):
  *
- *   host bytes ─▶ quick hash ─▶ tags of its set ─▶ entry whose bytes are equal ─▶ its number
+ *   host bytes ─▶ quick hash ─▶ ways of its set ─▶ entry whose bytes are equal ─▶ its number
  *
- * Three passes, so that the cache misses of many rows overlap: hash and touch the tags, touch the entry whose tag is equal,
- * then compare.
+ * In passes, so that the cache misses of many rows overlap: hash, touch the sets, touch the entry whose tag is equal, compare,
+ * touch the rules where their depths matter. Where a pass reads what is far, it does next to nothing else.
  *
  *   I1  An answer is that of equal bytes: the hash only decides where to search, so an attacker who aims collisions gains misses.
  *   I2  A row is left to the owner where its host is not known, or its plan asks for more than the host.
@@ -25,6 +25,7 @@ import { RULE_QUEUE_MAX_DEPTH_WORD } from "../../src/layout/records/host";
 import {
   MATCH_PLAN,
   MATCH_UNKNOWN,
+  MEMO_ENTRIES_MAX,
   MEMO_ENTRIES_OFFSET,
   MEMO_ENTRY_BYTES,
   MEMO_ENTRY_HEAD_BYTES,
@@ -34,10 +35,12 @@ import {
   MEMO_HOST_BYTES,
   MEMO_NEXT_WORD,
   MEMO_SETS,
-  MEMO_SET_TAG_BYTES,
+  MEMO_SET_BYTES,
+  MEMO_TOUCHED_WORD,
+  MEMO_USED_WORD,
   MEMO_WAYS,
 } from "../../src/layout/calls/host-memo";
-import { get, set } from "../batch-row";
+import { at, bump, get, set } from "../batch-row";
 
 /**
  * Writes the number of each row's host to `rules`; one that no rule takes, or that is deeper than its rule reaches, ends
@@ -46,30 +49,22 @@ import { get, set } from "../batch-row";
 export function matchBatch(batch: usize, memo: usize, rules: usize, depth: u32): u32 {
   const count = get(batch, BATCH_COUNT_WORD);
   const first = <usize>get(batch, BATCH_ROWS_OFFSET_WORD);
-  let touched: u32 = 0;
   let row = first;
   for (let i: u32 = 0; i < count; i++, row += BATCH_ROW_BYTES) {
-    const tag = memo === 0 || get(row, ROW_STATUS_WORD) !== BATCH_OK ? 0 : tagOf(row);
-    set(rules, i, tag);
-    if (tag !== 0) touched += get(tagsOf(memo, tag), 0);
+    set(rules, i, memo === 0 || get(row, ROW_STATUS_WORD) !== BATCH_OK ? 0 : tagOf(row));
   }
-  if (memo !== 0) {
-    for (let i: u32 = 0; i < count; i++) touched += touchEntry(memo, get(rules, i));
-    set(memo, MEMO_NEXT_WORD + 1, touched); // keeps the touching loads alive
-  }
+  if (memo !== 0) touchEntries(memo, rules, count);
   let left: u32 = 0;
   row = first;
   for (let i: u32 = 0; i < count; i++, row += BATCH_ROW_BYTES) {
     if (get(row, ROW_STATUS_WORD) !== BATCH_OK) continue;
-    const tag = get(rules, i);
-    const number = tag === 0 ? <u32>MATCH_UNKNOWN : numberOf(memo, tag, row);
+    const number = numberOf(memo, get(rules, i), row);
     set(rules, i, number);
     if (number >= <u32>MATCH_PLAN) left++;
     else if (number === 0) set(row, ROW_STATUS_WORD, BATCH_NO_RULE);
-    else if (depth > get((<usize>number) << 3, RULE_QUEUE_MAX_DEPTH_WORD)) {
-      set(row, ROW_STATUS_WORD, BATCH_TOO_DEEP);
-    }
   }
+  // Every rule reaches depth 0; where there is no memo no rule is known.
+  if (depth > 0 && memo !== 0) refuseDeep(memo, first, rules, count, depth);
   return left;
 }
 
@@ -77,16 +72,20 @@ export function matchBatch(batch: usize, memo: usize, rules: usize, depth: u32):
 export function keepMatch(batch: usize, i: u32, memo: usize, number: u32): void {
   const row = <usize>get(batch, BATCH_ROWS_OFFSET_WORD) + <usize>i * BATCH_ROW_BYTES;
   const tag = tagOf(row);
-  if (tag === 0) return;
-  const tags = tagsOf(memo, tag);
+  // An earlier row of the batch may have had the same host.
+  if (tag === 0 || numberOf(memo, tag, row) === number) return;
+  const ways = waysOf(memo, tag);
   let way: u32 = 0;
-  while (way < <u32>MEMO_WAYS && get(tags, way) !== 0) way++;
+  while (way < <u32>MEMO_WAYS && get(ways, way) !== 0) way++;
+  let index = get(memo, MEMO_USED_WORD) + 1;
   if (way === <u32>MEMO_WAYS) {
     way = get(memo, MEMO_NEXT_WORD) % <u32>MEMO_WAYS;
-    set(memo, MEMO_NEXT_WORD, way + 1);
-  }
-  set(tags, way, tag);
-  const entry = entryOf(memo, tag, way);
+    bump(memo, MEMO_NEXT_WORD);
+    index = get(ways, way) & 0xffff;
+  } else if (index > <u32>MEMO_ENTRIES_MAX) return;
+  else set(memo, MEMO_USED_WORD, index);
+  set(ways, way, (tag & 0xffff_0000) | index);
+  const entry = entryOf(memo, index);
   const length = get(row, ROW_HOST_LENGTH_WORD);
   set(entry, MEMO_ENTRY_NUMBER_WORD, number);
   set(entry, MEMO_ENTRY_LENGTH_WORD, length);
@@ -97,21 +96,51 @@ function hostOf(row: usize): usize {
   return <usize>(get(row, ROW_HREF_OFFSET_WORD) + get(row, ROW_HOST_START_WORD));
 }
 
-/** Reads both ends of what the first entry of this tag holds of a host of usual length. */
-function touchEntry(memo: usize, tag: u32): u32 {
-  const same = i32x4.eq(v128.load(tagsOf(memo, tag)), i32x4.splat(<i32>tag));
-  const ways = <u32>i32x4.bitmask(same);
-  if (tag === 0 || ways === 0) return 0;
-  const entry = entryOf(memo, tag, ctz(ways));
-  return get(entry, MEMO_ENTRY_LENGTH_WORD) + get(entry, 8);
+/** Reads the ways of every tag that `rules` has, then the first entry of this tag; index 0 leads to a line that no entry has. */
+function touchEntries(memo: usize, rules: usize, count: u32): void {
+  let touched: u32 = 0;
+  for (let i: u32 = 0; i < count; i++) touched += get(waysOf(memo, get(rules, i)), 0);
+  for (let i: u32 = 0; i < count; i++) {
+    const tag = get(rules, i);
+    const ways = sameWays(memo, tag);
+    const index = get(waysOf(memo, tag), ctz(ways | 8)) & 0xffff;
+    touched += get(entryOf(memo, ways === 0 ? 0 : index), 0);
+  }
+  set(memo, MEMO_TOUCHED_WORD, touched); // keeps the touching loads alive
+}
+
+/** Refuses the rows of known rules that do not reach `depth`. */
+function refuseDeep(memo: usize, first: usize, rules: usize, count: u32, depth: u32): void {
+  let touched: u32 = 0;
+  for (let i: u32 = 0; i < count; i++) touched += get(reachOf(rules, i), 0);
+  set(memo, MEMO_TOUCHED_WORD, touched);
+  let row = first;
+  for (let i: u32 = 0; i < count; i++, row += BATCH_ROW_BYTES) {
+    const isRule = get(row, ROW_STATUS_WORD) === BATCH_OK && get(rules, i) < <u32>MATCH_PLAN;
+    if (isRule && depth > get(reachOf(rules, i), 0)) {
+      set(row, ROW_STATUS_WORD, BATCH_TOO_DEEP);
+    }
+  }
+}
+
+/** Address of the depth that the rule of row number `i` reaches, or of a readable word. */
+function reachOf(rules: usize, i: u32): usize {
+  const number = get(rules, i);
+  return at(number < <u32>MATCH_PLAN ? number : 0) + (RULE_QUEUE_MAX_DEPTH_WORD << 2);
+}
+
+/** A bit for each way of a set that has the tag. */
+function sameWays(memo: usize, tag: u32): u32 {
+  const tags = i32x4.shr_u(v128.load(waysOf(memo, tag)), 16);
+  return <u32>i32x4.bitmask(i32x4.eq(tags, i32x4.splat(<i32>(tag >>> 16))));
 }
 
 /** The number kept for a row's host, or MATCH_UNKNOWN. */
 function numberOf(memo: usize, tag: u32, row: usize): u32 {
-  const same = i32x4.eq(v128.load(tagsOf(memo, tag)), i32x4.splat(<i32>tag));
+  if (tag === 0) return MATCH_UNKNOWN;
   const length = get(row, ROW_HOST_LENGTH_WORD);
-  for (let ways = <u32>i32x4.bitmask(same); ways !== 0; ways &= ways - 1) {
-    const entry = entryOf(memo, tag, ctz(ways));
+  for (let ways = sameWays(memo, tag); ways !== 0; ways &= ways - 1) {
+    const entry = entryOf(memo, get(waysOf(memo, tag), ctz(ways)) & 0xffff);
     if (get(entry, MEMO_ENTRY_LENGTH_WORD) !== length) continue;
     if (isEqual(entry + MEMO_ENTRY_HEAD_BYTES, hostOf(row), length)) {
       return get(entry, MEMO_ENTRY_NUMBER_WORD);
@@ -132,7 +161,7 @@ function isEqual(a: usize, b: usize, length: u32): bool {
   return (same & mask) === mask;
 }
 
-/** Quick hash of a row's host, never 0; 0: it is longer than an entry has room for. */
+/** Quick hash of a row's host: its upper half is never 0; 0: the host is longer than an entry has room for. */
 function tagOf(row: usize): u32 {
   const length = get(row, ROW_HOST_LENGTH_WORD);
   if (length > <u32>MEMO_HOST_BYTES) return 0;
@@ -144,8 +173,7 @@ function tagOf(row: usize): u32 {
     const bits = (<u64>(length - at)) << 3;
     hash = mix(hash ^ (load<u64>(host + at) & (((<u64>1) << bits) - 1)));
   }
-  const tag = <u32>(hash >> 32); // every bit of the product is in its upper half
-  return tag === 0 ? 1 : tag;
+  return <u32>(hash >> 32) | 0x1_0000; // every bit of the product is in its upper half
 }
 
 /** 2⁶⁴ / the golden ratio, odd. */
@@ -156,11 +184,10 @@ function mix(x: u64): u64 {
   return y ^ (y >> 32);
 }
 
-function tagsOf(memo: usize, tag: u32): usize {
-  return memo + MEMO_HEADER_BYTES + <usize>(tag & (MEMO_SETS - 1)) * MEMO_SET_TAG_BYTES;
+function waysOf(memo: usize, tag: u32): usize {
+  return memo + MEMO_HEADER_BYTES + <usize>(tag & (MEMO_SETS - 1)) * MEMO_SET_BYTES;
 }
 
-function entryOf(memo: usize, tag: u32, way: u32): usize {
-  const place = <usize>(tag & (MEMO_SETS - 1)) * MEMO_WAYS + <usize>way;
-  return memo + MEMO_ENTRIES_OFFSET + place * MEMO_ENTRY_BYTES;
+function entryOf(memo: usize, index: u32): usize {
+  return memo + MEMO_ENTRIES_OFFSET + <usize>index * MEMO_ENTRY_BYTES;
 }

@@ -11,6 +11,7 @@ import {
   MEMO_ENTRIES_OFFSET,
   MEMO_HEADER_BYTES,
   MEMO_NEXT_WORD,
+  MEMO_USED_WORD,
 } from "../../layout/calls/host-memo.ts";
 import { REGION_PAGE_BYTES } from "../../layout/memory/region.ts";
 import type { Rows } from "../batch/row-fields.ts";
@@ -33,7 +34,8 @@ export function createHostMemo(kernel: Kernel): HostMemo {
 export function clearHostMemo(memo: HostMemo): void {
   const { kernel, offset } = memo;
   if (offset === 0) return;
-  const { u8 } = kernel.region.views;
+  const { u8, u32 } = kernel.region.views;
+  u32[(offset >>> 2) + MEMO_USED_WORD] = 0;
   u8.fill(0, offset + MEMO_HEADER_BYTES, offset + MEMO_ENTRIES_OFFSET);
 }
 

@@ -14,7 +14,14 @@ import {
   setRowStatus,
 } from "../batch/row-fields.ts";
 import { keepHostMemo, MATCH_PLAN, MATCH_UNKNOWN, matchHosts } from "./host-memo.ts";
-import { type Matcher, matchPlan, NO_RULE, planOf, soleOfPlan } from "./rule-matcher.ts";
+import {
+  type Matcher,
+  matchPlan,
+  NO_RULE,
+  planOf,
+  soleOfHost,
+  soleOfPlan,
+} from "./rule-matcher.ts";
 
 /** The rules of a matcher as the caller has them. */
 export interface MatchedRules {
@@ -29,25 +36,35 @@ export interface MatchedRules {
 /** Matches `count` rows that lie at `depth`. @hot */
 export function matchRows(rules: MatchedRules, rows: Rows, count: number, depth: number): void {
   const { matcher, numbers } = rules;
-  const { memo } = matcher;
-  if (matchHosts(memo, rows, numbers, depth) === 0) return;
+  if (matchHosts(matcher.memo, rows, numbers, depth) === 0) return;
   const { region } = rows.kernel;
   const at = numbers >> 2;
   for (let row = 0; row < count; row++) {
     if (rowStatus(rows, row) !== BATCH_OK) continue;
     const number = region.views.u32[at + row] as number;
     if (number < MATCH_PLAN) continue; // found in the memo
-    const isKnown = number !== MATCH_UNKNOWN;
-    const plan = isKnown ? number - MATCH_PLAN : planOf(matcher, rowHostText(rows, row));
-    const sole = isKnown ? undefined : soleOfPlan(matcher, plan);
-    const order = sole ?? matchPlan(matcher, plan, rows, row);
-    const found = order === NO_RULE ? 0 : rules.numberOf(order);
-    if (!isKnown) {
-      const isSettled = sole === NO_RULE || (sole !== undefined && found !== 0);
-      keepHostMemo(memo, rows, row, isSettled ? found : MATCH_PLAN + plan);
-    }
+    const order = orderOf(rules, rows, row, number);
     if (order === NO_RULE) setRowStatus(rows, row, BATCH_NO_RULE);
-    else if (depth > rules.maxDepthOf(order)) setRowStatus(rows, row, BATCH_TOO_DEEP);
-    region.views.u32[at + row] = found;
+    else if (depth > 0 && depth > rules.maxDepthOf(order)) setRowStatus(rows, row, BATCH_TOO_DEEP);
+    region.views.u32[at + row] = order === NO_RULE ? 0 : rules.numberOf(order);
   }
+}
+
+/** The order of the rule that takes a row whose number in the memo asks for more than that; a host met for the first time is kept there. */
+function orderOf(rules: MatchedRules, rows: Rows, row: number, number: number): number {
+  const { matcher } = rules;
+  const { memo } = matcher;
+  if (number !== MATCH_UNKNOWN) return matchPlan(matcher, number - MATCH_PLAN, rows, row);
+  const host = rowHostText(rows, row);
+  const own = soleOfHost(matcher, host) ?? NO_RULE;
+  let found = own === NO_RULE ? 0 : rules.numberOf(own);
+  if (found !== 0) {
+    keepHostMemo(memo, rows, row, found);
+    return own;
+  }
+  const plan = planOf(matcher, host);
+  const sole = soleOfPlan(matcher, plan);
+  if (sole !== undefined && sole !== NO_RULE) found = rules.numberOf(sole);
+  keepHostMemo(memo, rows, row, sole === NO_RULE || found !== 0 ? found : MATCH_PLAN + plan);
+  return sole ?? matchPlan(matcher, plan, rows, row);
 }

@@ -167,6 +167,23 @@ export function matchUrl(matcher: Matcher, url: string, host: string): number {
   return NO_RULE;
 }
 
+/**
+ * The order of the rule that takes every URL of a host by the host alone, found without a plan: the first rule of the most specific entry
+ * that the host meets; undefined where it takes more to decide.
+ */
+export function soleOfHost(matcher: Matcher, host: string): number | undefined {
+  indexRules(matcher, Number.POSITIVE_INFINITY);
+  const { hosts, domains } = matcher;
+  const bare = bareName(host);
+  let own = bare === host ? undefined : hosts.get(host);
+  own ??= hosts.size > 0 ? hosts.get(bare) : undefined;
+  let name = domains.size > 0 ? bare : "";
+  for (; own === undefined && name !== ""; name = parentOf(name)) own = domains.get(name);
+  if (own === undefined) return undefined;
+  const first = Array.isArray(own) ? (own[0] as RuleMatch) : own;
+  return isFree(first) ? first.order : undefined;
+}
+
 /** The index of a host's plan. O(labels). */
 export function planOf(matcher: Matcher, host: string): number {
   indexRules(matcher, Number.POSITIVE_INFINITY);
@@ -180,10 +197,8 @@ export function planOf(matcher: Matcher, host: string): number {
   }
   if (domains.size > 0) {
     meet(met, domains, "d", bare);
-    // An IP address has no parent domains.
-    const isName = !bare.startsWith("[") && !/\.[0-9]+$/.test(bare);
-    for (let dot = bare.indexOf("."); isName && dot >= 0; dot = bare.indexOf(".", dot + 1)) {
-      meet(met, domains, "d", bare.slice(dot + 1));
+    for (let parent = parentOf(bare); parent !== ""; parent = parentOf(parent)) {
+      meet(met, domains, "d", parent);
     }
   }
   let { name } = met;
@@ -217,6 +232,15 @@ function meet(met: Met, from: Lists, kind: string, entry: string): void {
 
 function listOf(own: RuleMatch | RuleMatch[]): RuleMatch[] {
   return Array.isArray(own) ? own : [own];
+}
+
+/** The domain above a name, "" where there is none, as of an address. */
+function parentOf(name: string): string {
+  const dot = name.indexOf(".");
+  const last = name.charCodeAt(name.length - 1);
+  const isDigit = last >= 48 && last <= 57;
+  if (dot < 0 || name.startsWith("[") || (isDigit && /\.[0-9]+$/.test(name))) return "";
+  return name.slice(dot + 1);
 }
 
 /** A host without its port and without the final dot of a rooted name. */
