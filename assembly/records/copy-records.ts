@@ -22,6 +22,8 @@ import {
   HOST_NAME_WORD,
   HOST_PENDING_WORD,
   QUEUE_HOST_WORD,
+  QUEUE_RULE_WORD,
+  RULE_QUEUE_LEASED_WORD,
   RULE_QUEUE_RANKS_WORD,
 } from "../../src/layout/records/host";
 import { ITEM_LEFT_WORD, ITEM_RIGHT_WORD } from "../../src/layout/ordering/item";
@@ -82,15 +84,17 @@ export function gatherUrls(handles: i32, count: i32, text: i32, capacity: i32, e
 }
 
 /**
- * Touches what the ends of these records will need, so that the cache misses of many overlap: their headers, their hosts, and
+ * Touches what the ends of these records will need, so that the cache misses of many overlap: their headers, hosts and rules, and
  * the lines of the fingerprint table where their hashes stand. Changes nothing. A handle whose record is gone may lead to any
  * word: what lies outside of memory is not followed.
  */
 export function touchRecords(table: usize, handles: usize, count: u32): u32 {
   const limit = (<u32>memory.size()) << 13;
   let touched: u32 = 0;
-  for (let i: u32 = 0; i < count; i++)
-    touched += get(within(get(handles, i), limit), RECORD_HASH_LO_WORD);
+  for (let i: u32 = 0; i < count; i++) {
+    const record = within(get(handles, i), limit); // its head may lie in two lines
+    touched += get(record, ITEM_LEFT_WORD) + get(record, RECORD_TEXT_BYTES_WORD);
+  }
   for (let i: u32 = 0; i < count; i++) {
     const record = within(get(handles, i), limit);
     const hash = load<u64>(record, RECORD_HASH_LO_WORD << 2);
@@ -101,6 +105,7 @@ export function touchRecords(table: usize, handles: usize, count: u32): u32 {
     const queue = within(get(within(get(handles, i), limit), RECORD_QUEUE_WORD), limit);
     const host = within(get(queue, QUEUE_HOST_WORD), limit);
     touched += get(host, HOST_LEASED_WORD) + get(host, HOST_LIVE_WORD);
+    touched += get(within(get(queue, QUEUE_RULE_WORD), limit), RULE_QUEUE_LEASED_WORD);
   }
   return touched;
 }

@@ -6,16 +6,18 @@
  *
  * Plain: a record that stands in the list of its rule's best lane, and not as the last one there, nor behind the blocks in which
  * the lane goes on; a lane without side, and without blocks where rules take turns; a host that was not steered. Whatever else
- * comes next is left to the owner, one by one.
+ * comes next is left to the owner, one by one. Where rules take turns the last record of a rule's only lane is plain too.
  *
  *   I1  Records leave in the order of their lane; each takes the next sequence and the timeline's next place.
  *   I2  A record that stops the call has not been changed.
- *   I3  A host whose last record ends, and a parent whose last child does, keep that reference: the owner takes it.
+ *   I3  A host whose last record ends, and a parent whose last child does, keep that reference: the owner takes it. A lane whose last
+ *       record goes is out of its ranks: the owner frees its memory.
  */
 import {
   HOST_FLAGS_WORD,
   HOST_LEASED_WORD,
   HOST_LIVE_WORD,
+  HOST_NAME_WORD,
   HOST_PENDING_WORD,
   HOST_STEERED,
   QUEUE_HOST_WORD,
@@ -80,6 +82,8 @@ const ATTEMPTS_MAX: u32 = 1_023;
 const FINISHED_BIT: u32 = 1 << 31;
 /** A word of the text of a record of usual length. */
 const TEXT_WORD: u32 = 24;
+/** One between that and its first word: it lies in two or three lines. */
+const MIDDLE_WORD: u32 = 12;
 
 /** Hands out at most `max` records; returns how many. @hot */
 export function leaseRecords(job: usize, max: u32): u32 {
@@ -115,16 +119,19 @@ export function leaseRecords(job: usize, max: u32): u32 {
 export function leaseShared(job: usize, max: u32): u32 {
   const handles = <usize>get(job, LEASE_HANDLES_WORD);
   const rules = <usize>get(job, LEASE_RULES_WORD);
+  set(job, LEASE_IDLES_WORD, 0);
   for (let made: u32 = 0; made < max; made++) {
     if (made % LEASE_TOUCHED_ROWS === 0) {
-      touchShared(job, rules + ((<usize>made) << 2), min<u32>(max - made, LEASE_TOUCHED_ROWS));
+      const from = (<usize>made) << 2;
+      touchShared(job, rules + from, handles + from, min<u32>(max - made, LEASE_TOUCHED_ROWS));
     }
     const rule = at(get(rules, made));
     const flags = get(rule, RULE_QUEUE_FLAGS_WORD);
     if ((flags & (RULE_GONE | RULE_POLITE)) !== 0) return made;
     const lane = at(bestLane(get(rule, RULE_QUEUE_RANKS_WORD)));
     if (lane === 0 || (get(lane, LANE_SIDE_WORD) | get(lane, LANE_SPARE_WORD)) !== 0) return made;
-    if (get(lane, LANE_COUNT_WORD) < 2) return made;
+    const left = get(lane, LANE_COUNT_WORD) - 1;
+    if (left === 0 && !isOnlyLane(rule, lane)) return made;
     const isLifo = (flags & RULE_LIFO) !== 0;
     const end: u32 = isLifo ? LANE_TAIL_WORD : LANE_HEAD_WORD;
     const handle = get(lane, end);
@@ -135,9 +142,14 @@ export function leaseShared(job: usize, max: u32): u32 {
     const next = get(at(handle), isLifo ? ITEM_RIGHT_WORD : ITEM_LEFT_WORD);
     set(handles, made, handle);
     leaseRow(job, handles, made);
-    laneCut(lane, next, isLifo);
-    set(lane, LANE_COUNT_WORD, get(lane, LANE_COUNT_WORD) - 1);
     countLeased(rule);
+    if (left === 0) {
+      set(rule, RULE_QUEUE_RANKS_WORD, 0);
+      note(job, LEASE_IDLE_WORD, LEASE_IDLES_WORD, <u32>(lane >> 3));
+      continue;
+    }
+    laneCut(lane, next, isLifo);
+    set(lane, LANE_COUNT_WORD, left);
   }
   return max;
 }
@@ -197,18 +209,41 @@ function touchRows(job: usize, handles: usize, first: u32, wanted: u32, step: u3
   return found;
 }
 
-/** Touches what the next turns of `count` rules read: queues, lanes, records, hosts, each kind for all of them. */
-function touchShared(job: usize, rules: usize, count: u32): void {
+/**
+ * Touches what the next turns of `count` rules, and then the reading of their URLs, need, each kind for all of them: queues, lanes, records
+ * with their text, what stands behind them, host queues, hosts, names. The records go to `handles`, 0 for what is no plain one.
+ */
+function touchShared(job: usize, rules: usize, handles: usize, count: u32): void {
   let touched: u32 = 0;
   for (let i: u32 = 0; i < count; i++) touched += get(at(get(rules, i)), RULE_QUEUE_RANKS_WORD);
   for (let i: u32 = 0; i < count; i++) touched += get(at(bestOf(rules, i)), LANE_COUNT_WORD);
-  for (let i: u32 = 0; i < count; i++) touched += get(at(nextOf(rules, i)), TEXT_WORD);
   for (let i: u32 = 0; i < count; i++) {
-    const record = at(nextOf(rules, i));
-    const isRecord = (get(record, RECORD_STATE_WORD) & LONE_BITS) === 0;
-    if (isRecord) touched += get(at(get(record, RECORD_QUEUE_WORD)), QUEUE_HOST_WORD);
+    const next = nextOf(rules, i);
+    set(handles, i, next);
+    touched += get(at(next), 0) + get(at(next), MIDDLE_WORD) + get(at(next), TEXT_WORD);
+  }
+  for (let i: u32 = 0; i < count; i++) {
+    const record = at(get(handles, i));
+    touched += get(at(get(record, ITEM_LEFT_WORD)), ITEM_RIGHT_WORD);
+    if ((get(record, RECORD_STATE_WORD) & LONE_BITS) !== 0) set(handles, i, 0);
+    else touched += get(at(get(record, RECORD_QUEUE_WORD)), QUEUE_HOST_WORD);
+  }
+  for (let i: u32 = 0; i < count; i++) touched += get(nextHost(handles, i), HOST_FLAGS_WORD);
+  for (let i: u32 = 0; i < count; i++) {
+    touched += get(at(get(nextHost(handles, i), HOST_NAME_WORD)), 0);
   }
   set(job, LEASE_TOUCHED_WORD, touched);
+}
+
+/** Whether a rule has no lane but its best one. */
+function isOnlyLane(rule: usize, lane: usize): bool {
+  return at(get(rule, RULE_QUEUE_RANKS_WORD)) === lane && get(lane, ITEM_LEFT_WORD) === 0;
+}
+
+/** Address of the host of record number `i`, or 0 (readable). */
+function nextHost(handles: usize, i: u32): usize {
+  const handle = get(handles, i);
+  return handle === 0 ? 0 : hostOf(at(handle));
 }
 
 /** The best lane of rule number `i`, or 0. */

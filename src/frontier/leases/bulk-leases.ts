@@ -16,6 +16,7 @@ import { memoryFull } from "../../base/errors.ts";
 import {
   endAt,
   endBatch,
+  lanesClosed,
   leaseBatch,
   leaseRoom,
   leasedAt,
@@ -34,6 +35,7 @@ import {
   RULE_LONE,
   RULE_POLITE,
   RULE_QUEUE_FLAGS_WORD,
+  RULE_QUEUE_INDEX_WORD,
   RULE_QUEUE_RANKS_WORD,
 } from "../../structures/hosts/host-table.ts";
 import { laneCount, laneIsList } from "../../structures/ordering/lane.ts";
@@ -54,7 +56,13 @@ import { countLate, finish, isLive, leaseNext } from "./leases.ts";
 import type { HandOut } from "../scheduling/hand-out.ts";
 import { countLeaseTime } from "./lease-times.ts";
 import { holdRoom, leasesThatFit, releaseHeldRoom } from "../records/memory-reserve.ts";
-import { sharesCharge, sharesReturn, sharesTurns, TURNS_MAX } from "../scheduling/rule-shares.ts";
+import {
+  sharesCharge,
+  sharesLeave,
+  sharesReturn,
+  sharesTurns,
+  TURNS_MAX,
+} from "../scheduling/rule-shares.ts";
 import { logClock } from "../scheduling/schedule.ts";
 import { firstDelay } from "../politeness/host-clock.ts";
 import { leaseLones, listLones, LONES_MAX } from "../../structures/records/lone-batch.ts";
@@ -196,7 +204,7 @@ function leaseLoneHosts(core: Core, rule: RuleState, nowMs: SteppedMs, most: num
 
 /** The next hand-outs of several rules, as far as each is plain; the kernel counts for the rules. @hot */
 function leaseByTurns(core: Core, deadlineMs: number, max: number): number {
-  const { deadlines, leaseSequence, scratch, shares } = core;
+  const { deadlines, leaseSequence, scratch, shares, store } = core;
   const most = Math.min(max, TURNS_MAX);
   const room = leaseRoom(scratch, deadlines, deadlineMs, leaseSequence, most);
   if (room === 0) return 0;
@@ -204,6 +212,11 @@ function leaseByTurns(core: Core, deadlineMs: number, max: number): number {
   if (turns.length === 0) return 0;
   const made = leaseTurns(scratch, deadlines, room, turns);
   if (made < turns.length) sharesReturn(shares, turns.length, made);
+  for (let turn = lanesClosed(scratch) === 0 ? made : 0; turn < made; turn++) {
+    const rule = turns[turn] as number;
+    if (word(store, rule, RULE_QUEUE_RANKS_WORD) !== 0) continue;
+    sharesLeave(shares, word(store, rule, RULE_QUEUE_INDEX_WORD));
+  }
   countLeased(core, made);
   return made;
 }

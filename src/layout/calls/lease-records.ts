@@ -12,9 +12,10 @@
  *  6-7  deadline   in   f64, of every lease
  *  8-9  sequence   in   f64, of the hand-out before the first
  *   10  sizes      in   array for the bytes of each ended record's memory
- *   11  idle       in   array for hosts whose last record ended: the owner drops their last reference
+ *   11  idle       in   array for hosts whose last record ended: the owner drops their last reference; of a hand-out by turns, for
+ *                       lanes whose last record went: they are in no ranks, and the owner frees their memory
  *   12  orphans    in   array for parents that no record names any more: the owner frees their memory
- *   13  idles      out  how many hosts
+ *   13  idles      out  how many hosts, or lanes
  *   14  orphaned   out  how many parents
  *   15  touched    out  a meaningless value: keeps the touching loads alive
  *   16  rules      in   handles of the rule queues whose turns come, in their order

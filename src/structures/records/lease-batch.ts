@@ -23,6 +23,7 @@ import {
   LEASE_SLOTS_WORD,
   LEASE_TABLE_WORD,
 } from "../../layout/calls/lease-records.ts";
+import { LANE_BYTES } from "../../layout/ordering/lane.ts";
 import { arenaGive } from "../../memory/arena.ts";
 import { type HostTable, hostRelease } from "../hosts/host-table.ts";
 import { parentRelease } from "./record.ts";
@@ -92,12 +93,24 @@ export function leaseTurns(
   room: LeaseRoom,
   turns: Uint32Array,
 ): number {
-  const { kernel, region } = scratch.store;
-  region.views.u32.set(turns, scratch.turns >> 2);
-  region.views.u32[(scratch.lease >> 2) + LEASE_RULES_WORD] = scratch.turns;
+  const { arena, kernel, region } = scratch.store;
+  const { u32 } = region.views;
+  const job = scratch.lease >> 2;
+  u32.set(turns, scratch.turns >> 2);
+  u32[job + LEASE_RULES_WORD] = scratch.turns;
+  u32[job + LEASE_IDLE_WORD] = scratch.idles;
   const made = kernel.exports.leaseShared(scratch.lease, Math.min(room, turns.length));
   timelineExtend(deadlines, made);
+  const closed = lanesClosed(scratch);
+  for (let index = 0; index < closed; index++) {
+    arenaGive(arena, u32[(scratch.idles >> 2) + index] as number, LANE_BYTES);
+  }
   return made;
+}
+
+/** How many rules have nothing standing since the last leaseTurns. @hot */
+export function lanesClosed({ lease, store }: Scratch): number {
+  return store.region.views.u32[(lease >> 2) + LEASE_IDLES_WORD] as number;
 }
 
 /** The record that the last leaseBatch or leaseTurns handed out at `index`. @hot */
