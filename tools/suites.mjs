@@ -111,6 +111,7 @@ export const LONG_TESTS = [
       "test/conformance/redis-cluster.test.ts",
       "test/conformance/redis-faults.test.ts",
       "test/conformance/redis-endings.test.ts",
+      "test/conformance/redis-large-partition.test.ts",
       "test/conformance/redis-lost-writes.test.ts",
       "test/conformance/redis-options.test.ts",
       "test/conformance/redis-together.test.ts",
