@@ -74,7 +74,8 @@ export interface Frontier<Data = unknown> extends AsyncIterable<Lease<Data>>, As
   ): PushResult;
   /**
    * Pushes everything from an iterable, in slices, and waits while there is no room. Costs what `pushMany` costs. Rejects with what the
-   * source throws, after its earlier requests were pushed.
+   * source throws, after its earlier requests were pushed. Where the frontier closes meanwhile, the source's next request ends it and is
+   * reported as `closed`, so that none is lost; `signal` ends it at once.
    */
   pushFrom(
     source: AsyncIterable<RequestLike<Data>> | Iterable<RequestLike<Data>>,
