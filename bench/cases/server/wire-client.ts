@@ -39,7 +39,7 @@ import {
 } from "./wire-frames.ts";
 
 const WINDOW_DEFAULT = 65_535;
-/** What each stream, and the connection, may bring before this side says that it has read it: at half of that it does. */
+/** Bytes that each stream, and the connection, may bring unacknowledged. They are acknowledged at half of that. */
 const STREAM_WINDOW = 1 << 20;
 const CONNECTION_WINDOW = 1 << 24;
 /** One read of the socket, and the largest frame that waits for its rest. */
