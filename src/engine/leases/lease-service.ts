@@ -56,7 +56,7 @@ import {
   recordParent,
   recordPriority,
 } from "../../structures/records/record.ts";
-import { recordUrl, scratchUrls } from "../../structures/records/kernel-scratch.ts";
+import { recordUrl, SCRATCH_ROWS, scratchUrls } from "../../structures/records/kernel-scratch.ts";
 import type { Extras } from "../intake/request-extras.ts";
 import { journalBytesBound, pushList, refuse } from "../intake/push-requests.ts";
 import { type LeaseActions, NO_RESULT, storeFingerprint, RecordLease } from "./record-lease.ts";
@@ -80,7 +80,7 @@ const TOUCHED_RULES = 64;
 /** After this many calls of the kernel that returned fewer leases than that, the rest of a batch goes one by one. */
 const MISSES_MAX = 4;
 const MANY_MIN = 16;
-/** Leases whose records are read at once, while they are in the nearer caches from their hand-out. */
+/** Leases whose records are read at once where rules take turns, while they are in the nearer caches from their hand-out. */
 const READ_ROWS = 128;
 
 /** Room that one result wants in the journal beside its children. */
@@ -106,10 +106,11 @@ export class LeaseService implements LeaseActions {
   /** At most `max` leases at `nowMs`, in order. */
   take(core: Core, max: number, nowMs: SteppedMs): RecordLease[] {
     const leases: RecordLease[] = [];
+    const rows = core.sole === undefined ? READ_ROWS : SCRATCH_ROWS;
     let misses = 0;
     while (leases.length < max) {
       const from = leases.length;
-      const end = Math.min(max, from + READ_ROWS);
+      const end = Math.min(max, from + rows);
       while (leases.length < end) {
         const made = misses < MISSES_MAX ? this.#takeMany(core, leases, end, nowMs) : 0;
         if (made < MANY_MIN) misses++;

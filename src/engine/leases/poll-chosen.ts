@@ -30,13 +30,13 @@ export function pollChosen(
   const { host: key, leaseMs } = readPoll(options);
   const { core, nowMs } = lifecycle.begin();
   if (core === undefined) return [];
-  const leases: Lease[] = [];
+  let leases: Lease[] = [];
   if (lifecycle.status === "running") {
     const steppedMs = step(core, nowMs);
     const host = key === undefined ? 0 : hostNamed(core.hosts, unitKeyOf(core, key));
     const chosen = { host, leaseMs: leaseMs ?? core.limits.leaseMs };
     if (key === undefined || host !== 0) {
-      leases.push(...service.takeChosen(core, max, chosen, steppedMs));
+      leases = service.takeChosen(core, max, chosen, steppedMs);
     }
   }
   lifecycle.end(nowMs);

@@ -200,7 +200,7 @@ export function scratchUrls(
 ): string[] {
   const { region, kernel } = scratch.store;
   const { ends: endsAt, gathered, text, textBytes } = scratch;
-  const count = holders.length - from;
+  const count = Math.min(SCRATCH_ROWS, holders.length - from);
   writeRecords(scratch, gathered, holders, from, count);
   const made = kernel.exports.gatherUrls(gathered, count, text, textBytes, endsAt);
   const { u32, buffer } = region.views;
@@ -237,7 +237,7 @@ export function recordUrl(scratch: Scratch, record: number): string {
   return url;
 }
 
-/** Writes the records of `count` holders from `from` on into an array of the scratch. @hot */
+/** Writes the records of `count` holders from `from` on, at most SCRATCH_ROWS, into an array of the scratch. @hot */
 export function writeRecords(
   { store }: Scratch,
   array: number,
@@ -245,6 +245,7 @@ export function writeRecords(
   from: number,
   count: number,
 ): void {
+  assert(count <= SCRATCH_ROWS, "the records fit their array");
   const { u32 } = store.region.views;
   const first = array >> 2;
   for (let at = 0; at < count; at++) u32[first + at] = (holders[from + at] as HoldsRecord).record;
