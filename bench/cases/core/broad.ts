@@ -24,9 +24,11 @@ import { createTextSum } from "../../harness/urls.ts";
 import { openOutrider } from "../../peers/outrider/queue.ts";
 import { openPlain } from "../../peers/plain/queue.ts";
 import type { Queue } from "../../peers/queue.ts";
-import { delayFor, drainAll, pushAll, warmUp } from "./rig.ts";
+import { delayFor, drainAll, openWarm, pushAll } from "./rig.ts";
 
 const MIB = 2 ** 20;
+/** So that hosts go to disk in a warm-up too. */
+const WARM_MIB = 1;
 
 export const broad: BenchCase = {
   name: "broad",
@@ -61,9 +63,12 @@ async function setup(side: string, params: Params): Promise<Job> {
   const pending = numberOf(params, "pending");
   const polls = numberOf(params, "polls");
   const delayMs = delayFor(hosts);
-  await warmUp(side === "plain" ? "plain" : "outrider", delayMs, pending);
   const folder = mkdtempSync(join(tmpdir(), "bench-broad-"));
-  const queue = await open(side, delayMs, { folder, MiB: numberOf(params, "MiB") });
+  const openIn = (name: string, MiB: number): Promise<Queue> =>
+    open(side, delayMs, { folder: join(folder, name), MiB });
+  let warmed = 0;
+  const warm = { delayMs, size: pending, open: () => openIn(`warm-${warmed++}`, WARM_MIB) };
+  const queue = await openWarm(warm, () => openIn("measured", numberOf(params, "MiB")));
   const sum = createTextSum();
   const before = memoryNow();
   return {

@@ -18,7 +18,7 @@ import { memoryNow } from "../../harness/machine.ts";
 import { createTextSum, urlChunk } from "../../harness/urls.ts";
 import { crawleeMissing } from "../../peers/crawlee/queue.ts";
 import type { Queue } from "../../peers/queue.ts";
-import { drainAll, drainSingly, openQueue, pushAll, pushSingly, warmUp } from "./rig.ts";
+import { drainAll, drainSingly, openWarmQueue, pushAll, pushSingly } from "./rig.ts";
 
 const CRAWLEE_MAX = 100_000;
 const POLLED_MAX = 1_000_000;
@@ -55,8 +55,8 @@ async function setup(side: string, params: Params): Promise<Job> {
   const pending = numberOf(params, "pending");
   const shape = { hosts: Math.max(100, Math.floor(pending / 50)) };
   const singles = Math.min(20_000, Math.floor(pending / 100));
-  await warmUp(side, 0, side === "crawlee" ? Math.min(CRAWLEE_WARM, pending / 2) : pending);
-  const queue = await openQueue(side, 0);
+  const size = side === "crawlee" ? Math.min(CRAWLEE_WARM, pending / 2) : pending;
+  const queue = await openWarmQueue(side, 0, size);
   const sum = createTextSum();
   let accepted = 0;
   return {

@@ -15,7 +15,7 @@ import { type BenchCase, type Job, nowNs, numberOf, type Params } from "../../ha
 import { createHistogram, percentilesOf, recordNs } from "../../harness/histogram.ts";
 import { watchPauses } from "../../harness/machine.ts";
 import { urlChunk } from "../../harness/urls.ts";
-import { openQueue, pushAll, warmUp } from "./rig.ts";
+import { openWarmQueue, pushAll } from "./rig.ts";
 
 const EVERY_NS = 1e6;
 const PUSHED = 100;
@@ -42,8 +42,7 @@ async function setup(side: string, params: Params): Promise<Job> {
   const pending = numberOf(params, "pending");
   const batches = numberOf(params, "batches");
   const shape = { hosts: Math.max(100, Math.floor(pending / 50)) };
-  await warmUp(side, 0, pending);
-  const queue = await openQueue(side, 0);
+  const queue = await openWarmQueue(side, 0, pending);
   await pushAll(queue, { start: 0, count: pending, shape });
   // All URLs are made before the clock starts, so that making them is not part of the latency.
   const urls = urlChunk(pending, batches * PUSHED, shape);

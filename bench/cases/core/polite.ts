@@ -12,7 +12,7 @@
  */
 import { type BenchCase, type Job, numberOf, type Params } from "../../harness/case.ts";
 import { createTextSum } from "../../harness/urls.ts";
-import { delayFor, drainAll, openQueue, pushAll, warmUp } from "./rig.ts";
+import { delayFor, drainAll, openWarmQueue, pushAll } from "./rig.ts";
 
 export const polite: BenchCase = {
   name: "polite",
@@ -44,8 +44,7 @@ async function setup(side: string, params: Params): Promise<Job> {
   const polls = numberOf(params, "polls");
   const isPolite = !side.endsWith("-impolite");
   const delayMs = isPolite ? delayFor(hosts) : 0;
-  await warmUp(side.replace("-impolite", ""), delayMs, pending);
-  const queue = await openQueue(side.replace("-impolite", ""), delayMs);
+  const queue = await openWarmQueue(side.replace("-impolite", ""), delayMs, pending);
   const sum = createTextSum();
   const drive = { start: 0, count: pending, shape: { hosts, isUniform: true } };
   return {

@@ -11,7 +11,7 @@
  * 0.6 to 0.75 for pending and hosts. Finished URLs only make the table larger: 0.95.
  */
 import { type BenchCase, type Job, numberOf, type Params } from "../../harness/case.ts";
-import { delayFor, drainAll, openQueue, pushAll, warmUp } from "./rig.ts";
+import { delayFor, drainAll, openWarmQueue, pushAll } from "./rig.ts";
 
 /** Where the URLs that are timed begin: the same ones on both sides. */
 const TIMED_FROM = 1_000_000_000;
@@ -111,8 +111,7 @@ async function loaded(load: Load): Promise<Job> {
   const { hosts, pending, finished, timed, isPolite } = load;
   const shape = { hosts, isUniform: true };
   const delayMs = isPolite ? delayFor(hosts) : 0;
-  await warmUp("outrider", delayMs, timed);
-  const queue = await openQueue("outrider", delayMs);
+  const queue = await openWarmQueue("outrider", delayMs, timed);
   for (let start = 0; start < finished; start += timed) {
     const count = Math.min(timed, finished - start);
     await pushAll(queue, { start, count, shape });

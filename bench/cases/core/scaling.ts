@@ -19,7 +19,7 @@ import { memoryNow } from "../../harness/machine.ts";
 import { urlChunk } from "../../harness/urls.ts";
 import { openOutrider } from "../../peers/outrider/queue.ts";
 import type { Queue } from "../../peers/queue.ts";
-import { drainAll, openQueue, pushAll, warmUp } from "./rig.ts";
+import { drainAll, openQueue, openWarm, pushAll } from "./rig.ts";
 
 /** More than this does not fit into one region. */
 const REGION_MAX = 20_000_000;
@@ -53,8 +53,8 @@ export const scaling: BenchCase = {
 async function setup(side: string, params: Params): Promise<Job> {
   const pending = numberOf(params, "pending");
   const shape = { hosts: Math.max(100, Math.floor(Math.min(pending, 500_000) / 50)) };
-  await warmUp(side, 0, pending);
-  const { queue, remove } = await open(side, pending);
+  const warm = { delayMs: 0, size: pending, open: () => openQueue(side, 0) };
+  const { queue, remove } = await openWarm(warm, () => open(side, pending));
   const timed = Math.ceil(pending / 10);
   let counts = "";
   return {

@@ -17,7 +17,7 @@ import type { BenchCase, Job, Params } from "../../harness/case.ts";
 import { nowNs, numberOf } from "../../harness/case.ts";
 import { createTextSum } from "../../harness/urls.ts";
 import { openSource, type Recipe, realFile } from "../../workload/generate.ts";
-import { drainAll, openQueue, warmUp } from "./rig.ts";
+import { drainAll, openWarmQueue } from "./rig.ts";
 
 const CALL = 1_000;
 /** The wild list at hand has 48,000 lines. */
@@ -60,8 +60,7 @@ export const workloads: BenchCase = {
 
 async function setup(side: string, params: Params): Promise<Job> {
   const recipe = recipeOf(params);
-  await warmUp(side, 0, recipe.urls);
-  const queue = await openQueue(side, 0);
+  const queue = await openWarmQueue(side, 0, recipe.urls);
   const sum = createTextSum();
   let accepted = 0;
   return {
