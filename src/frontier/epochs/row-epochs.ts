@@ -68,9 +68,11 @@ export function enterEpochs(core: Core, intake: BatchAdmission): RowEpochs {
   const { rows, count, admissions, mode, named, rowRules, nowMs, codesStart } = intake;
   if ((mode & (MODE_EPOCHS | MODE_ADMISSIONS)) === 0) return undefined;
   if (named !== undefined) {
+    const opened = core.scratch.parents >> 2;
     for (let row = 0; row < count; row++) {
       if (rowStatus(rows, row) !== BATCH_OK) continue;
-      saltRow(core, rows, row, named.epochs[codesStart + row] as string);
+      const epoch = saltRow(core, rows, row, named.epochs[codesStart + row] as string);
+      setWordAt(core.store, opened + row, epoch);
     }
     return codesStart === 0 ? named.epochs : named.epochs.slice(codesStart, codesStart + count);
   }
@@ -91,14 +93,15 @@ export function enterEpochs(core: Core, intake: BatchAdmission): RowEpochs {
   return names;
 }
 
-/** Salts one row's hash for the epoch of this name. */
-export function saltRow(core: Core, rows: Rows, row: number, name: string | null): void {
-  if (name === FOREVER || name === null) return;
+/** Salts one row's hash for the epoch of this name; the epoch, where that is at hand, else 0. */
+export function saltRow(core: Core, rows: Rows, row: number, name: string | null): number {
+  if (name === FOREVER || name === null) return 0;
   const { store } = core;
   const salt = epochSalt(core.epochs, name);
   const hash = (hashesOffset(rows) >> 2) + row * 2;
-  setWordAt(store, hash, wordAt(store, hash) ^ (salt[0] as number));
-  setWordAt(store, hash + 1, wordAt(store, hash + 1) ^ (salt[1] as number));
+  setWordAt(store, hash, wordAt(store, hash) ^ salt.lo);
+  setWordAt(store, hash + 1, wordAt(store, hash + 1) ^ salt.hi);
+  return salt.epoch;
 }
 
 declare const JOINED: unique symbol;

@@ -16,6 +16,8 @@ export interface FoundUrl {
   readonly url: string;
   readonly key: string;
   readonly metadata: Uint8Array | undefined;
+  /** Where the host of a plain URL ends; 0: it is not plain; undefined: nothing is known of that. */
+  readonly hostEnd?: number | undefined;
 }
 
 /** A URL that was fetched, or is due at a time. */

@@ -145,7 +145,8 @@ export class LocalCrawl implements Crawl {
       const { admitted, status } = result.verdict(index);
       if (admitted) {
         const queue = queues[index] as Queue | string;
-        const known = typeof queue === "string" ? queueFor(this.#table, queue) : queue;
+        const known =
+          typeof queue === "string" ? queueFor(this.#table, queue, found.epochs[index]) : queue;
         countUrls(this.#table, known, 1, 0);
         statuses[places[index] as number] = OK;
       } else if (status === "full" || status === "closed") {

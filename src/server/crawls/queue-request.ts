@@ -2,10 +2,10 @@
 import type { NamedUrls } from "../../engine/api/push-list.ts";
 import type { RequestInput } from "../../index.ts";
 import type { FoundUrl } from "./crawl.ts";
-import { EPOCH_PREFIX, type Queue, type QueueTable } from "./queue-table.ts";
+import { EPOCH_PREFIX, type Queue, queueOfHost, type QueueTable } from "./queue-table.ts";
 import { reservedOf } from "./reserved-metadata.ts";
 import { keyOf, leaseName } from "./stored-url.ts";
-import { isPlainUrl, packData } from "./url-data.ts";
+import { hostEndOf, hostStartOf, packData } from "./url-data.ts";
 
 /** The name of a URL's hand-out: the text of the URL itself, which is there, where its queue is its own host's. */
 export function nameOf({ url, hostKey }: RequestInput, key: string): string {
@@ -45,9 +45,10 @@ export interface FoundRequests extends NamedUrls {
 
 export function foundRequests(
   found: readonly FoundUrl[],
-  { queues: known }: QueueTable,
+  table: QueueTable,
   createdAt: number,
 ): FoundRequests {
+  const { queues: known } = table;
   const urls: string[] = [];
   const epochs: string[] = [];
   const data: unknown[] = [];
@@ -56,13 +57,15 @@ export function foundRequests(
   const others = new Map<number, RequestInput>();
   for (let place = 0; place < found.length; place++) {
     const one = found[place] as FoundUrl;
-    const key = keyOf(one);
+    const { hostEnd = hostEndOf(one.url), url } = one;
+    const isPlain = hostEnd > 0;
+    let queue =
+      isPlain && one.key === "" ? queueOfHost(table, url, hostStartOf(url), hostEnd) : undefined;
+    const key = queue?.key ?? keyOf(one);
     if (key === undefined) continue;
     const { isWrong, notBefore, priority } = reservedOf(one.metadata);
     if (isWrong) continue;
-    const { url } = one;
-    const isPlain = isPlainUrl(url);
-    const queue = known.get(key);
+    queue ??= known.get(key);
     const epoch = queue?.epoch ?? EPOCH_PREFIX + key;
     const packed = packData(one, isPlain, createdAt, 0);
     const isOwn = isPlain && (one.key === "" || isOwnHost(url, key));

@@ -2,7 +2,7 @@
 import type { RecordView } from "../../index.ts";
 import type { FoundUrl, StoredUrl } from "./crawl.ts";
 import { KEY_LENGTH_MAX, missingKey } from "./missing-key.ts";
-import { unpackData } from "./url-data.ts";
+import { hostStartOf, unpackData } from "./url-data.ts";
 
 /** Latest second that a frontier takes as a time. */
 export const SECONDS_MAX = 8_000_000_000_000;
@@ -13,8 +13,9 @@ export function isPut(status: string): boolean {
 }
 
 /** The key of a URL's queue; undefined: no queue can hold it. */
-export function keyOf({ key, url }: FoundUrl): string | undefined {
-  const named = key === "" ? missingKey(url) : key;
+export function keyOf({ hostEnd = 0, key, url }: FoundUrl): string | undefined {
+  const named =
+    key !== "" ? key : hostEnd === 0 ? missingKey(url) : url.slice(hostStartOf(url), hostEnd);
   return named === undefined || named.length > KEY_LENGTH_MAX ? undefined : named;
 }
 

@@ -4,6 +4,7 @@
  * The metadata of a URL are kept as the bytes in which they came (the fields 3 of `URLInfo`, tags and all), after they were
  * checked: they are stored and sent back without being read.
  */
+import { plainHostEnd } from "../crawls/url-data.ts";
 import {
   BYTES,
   beginFrame,
@@ -38,6 +39,7 @@ export interface UrlInfo {
   key: string;
   crawlID: string;
   metadata: Uint8Array | undefined;
+  hostEnd?: number | undefined;
 }
 
 /** What is put: a known one with the second from which it may be fetched again; 0: never. */
@@ -77,7 +79,7 @@ function readInfo(reader: Reader, end: number, info: UrlInfo): void {
   while (reader.at < end) {
     const start = reader.at;
     const tag = readVarint(reader);
-    if (tag === ((INFO_URL << 3) | BYTES)) info.url = readString(reader);
+    if (tag === ((INFO_URL << 3) | BYTES)) readUrl(reader, info);
     else if (tag === ((INFO_KEY << 3) | BYTES)) info.key = readString(reader);
     else if (tag === ((INFO_CRAWL << 3) | BYTES)) info.crawlID = readString(reader);
     else if (tag === ((INFO_METADATA << 3) | BYTES)) {
@@ -97,6 +99,17 @@ function readInfo(reader: Reader, end: number, info: UrlInfo): void {
   const last = new Uint8Array(bytes.buffer, bytes.byteOffset + from, to - from);
   // A copy, so that the bytes of the message can be freed.
   info.metadata = new Uint8Array(pieces === undefined ? last : Buffer.concat([...pieces, last]));
+}
+
+/** A plain URL is ASCII: it needs no other check. */
+function readUrl(reader: Reader, info: UrlInfo): void {
+  const { at: before, bytes } = reader;
+  const end = readEnd(reader);
+  const { at } = reader;
+  const hostEnd = plainHostEnd(bytes, at, end);
+  reader.at = hostEnd === 0 ? before : end;
+  info.url = hostEnd === 0 ? readString(reader) : bytes.latin1Slice(at, end);
+  info.hostEnd = hostEnd === 0 ? 0 : hostEnd - at;
 }
 
 /** One entry of the metadata: a text and a list of texts. */
@@ -165,7 +178,7 @@ export function metadataFields(metadata: Iterable<[string, readonly string[]]>):
 }
 
 function emptyUrl(): PutUrl {
-  return { url: "", key: "", crawlID: "", metadata: undefined, refetchAt: 0 };
+  return { url: "", key: "", crawlID: "", metadata: undefined, hostEnd: 0, refetchAt: 0 };
 }
 
 /** A URL of a stream; its ID is the URL where it has none. */

@@ -361,6 +361,9 @@ export function recordBlob(store: Store, record: number): number {
   return store.region.views.u32[record * 2 + word] as number;
 }
 
+/** Up to so many bytes are copied one by one: a call takes longer. */
+const SHORT_BYTES = 24;
+
 /** Keeps bytes the engine encoded; returns 0 when memory is exhausted. */
 export function blobCreate(store: Store, bytes: Uint8Array, maxAttempts: number): number {
   const blob = arenaTake(store.arena, BLOB_HEAD_BYTES + bytes.length);
@@ -368,7 +371,9 @@ export function blobCreate(store: Store, bytes: Uint8Array, maxAttempts: number)
   const { u32, u8 } = store.region.views;
   u32[blob * 2] = bytes.length;
   u32[blob * 2 + 1] = Math.min(maxAttempts, CLAMP_16);
-  u8.set(bytes, blob * 8 + BLOB_HEAD_BYTES);
+  const start = blob * 8 + BLOB_HEAD_BYTES;
+  if (bytes.length > SHORT_BYTES) u8.set(bytes, start);
+  else for (let at = 0; at < bytes.length; at++) u8[start + at] = bytes[at] as number;
   return blob;
 }
 

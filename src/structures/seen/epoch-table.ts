@@ -48,9 +48,10 @@ import {
 } from "../table/fingerprint-table.ts";
 import { hashBytes, setWord, type Store, word, wordAt } from "../store.ts";
 
+/** Its salt's words are signed, since such numbers stand in the object itself. */
 interface EpochName {
-  /** Low word first. */
-  readonly salt: Uint32Array;
+  readonly lo: number;
+  readonly hi: number;
   /** I4. */
   epoch: number;
 }
@@ -80,9 +81,9 @@ export function createEpochTable(store: Store): EpochTable {
   return { store, index: undefined, first: 0, count: 0, members: 0, hand: 0, names: new Map() };
 }
 
-/** The salt of a name, low word first. */
-export function epochSalt(table: EpochTable, name: string): Uint32Array {
-  return nameOf(table, name).salt;
+/** The salt of a name, in two signed words, and its epoch where that is at hand. */
+export function epochSalt(table: EpochTable, name: string): Readonly<EpochName> {
+  return nameOf(table, name);
 }
 
 function nameOf({ names, store }: EpochTable, name: string): EpochName {
@@ -91,8 +92,7 @@ function nameOf({ names, store }: EpochTable, name: string): EpochName {
   const outOffset = store.secretOffset + SALT_OUT_OFFSET;
   hashBytes(store, Buffer.concat([SALT_HEAD, Buffer.from(name, "utf8")]), outOffset);
   const out = outOffset >> 2;
-  const salt = Uint32Array.of(wordAt(store, out), wordAt(store, out + 1));
-  const made = { salt, epoch: 0 };
+  const made = { lo: wordAt(store, out) | 0, hi: wordAt(store, out + 1) | 0, epoch: 0 };
   if (names.size >= NAMES_MAX) names.clear();
   names.set(name, made);
   return made;
@@ -103,7 +103,7 @@ export function epochFind(table: EpochTable, name: string): number {
   if (table.index === undefined) return 0;
   const known = nameOf(table, name);
   if (known.epoch !== 0) return known.epoch; // I4
-  const slot = tableFind(table.index, known.salt[0] as number, known.salt[1] as number);
+  const slot = tableFind(table.index, known.lo >>> 0, known.hi >>> 0);
   if (slot !== 0) known.epoch = wordAt(table.store, slot >>> 2);
   return known.epoch;
 }
@@ -115,7 +115,8 @@ export function epochOpen(table: EpochTable, name: string): number {
   if (known !== 0) return known;
   table.index ??= tryCreateTable(store.kernel, { valued: true });
   if (table.index === undefined) return 0;
-  const [lo = 0, hi = 0] = epochSalt(table, name);
+  const salt = epochSalt(table, name);
+  const [lo, hi] = [salt.lo >>> 0, salt.hi >>> 0];
   const epoch = makeEpoch(store, name, lo, hi);
   const slot = epoch === 0 ? 0 : tableInsert(table.index, lo, hi);
   if (slot === 0) {

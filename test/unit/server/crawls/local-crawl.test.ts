@@ -5,6 +5,7 @@ import type { FoundUrl } from "../../../../src/server/crawls/crawl.ts";
 import { LocalCrawl } from "../../../../src/server/crawls/local-crawl.ts";
 import { missingKey } from "../../../../src/server/crawls/missing-key.ts";
 import { metadataFields, OK } from "../../../../src/server/grpc/messages.ts";
+import { hostEndOf } from "../../../../src/server/crawls/url-data.ts";
 import { testRandom } from "../../../support/seed.ts";
 
 const SECOND = 1_700_000_000;
@@ -22,6 +23,15 @@ async function openCrawl(clock = { seconds: SECOND }): Promise<LocalCrawl> {
   const now = (): number => clock.seconds * 1_000;
   return new LocalCrawl("crawl", { frontier, now, delayDefault: () => 1 });
 }
+
+/** Two hosts whose names have one hash in the table of queues. */
+const SAME_HASH = ["h10wzx.com", "h1f6cd.com"] as const;
+
+/** As a message brings it. */
+const plain = (url: string): FoundUrl => ({
+  ...found(url),
+  hostEnd: hostEndOf(url),
+});
 
 const found = (url: string, key = "", metadata?: Uint8Array): FoundUrl => ({ url, key, metadata });
 
@@ -68,6 +78,22 @@ describe("LocalCrawl", () => {
       expect(await contents(whole)).toEqual(await contents(single));
       expect(whole.counts("")).toEqual(single.counts(""));
     }
+  });
+
+  it("finds the queue of a host by any URL of it, where it was deleted anew, and of two with one hash each", async () => {
+    const crawl = await openCrawl();
+    const hosts = SAME_HASH;
+    const url = (host: string, page: number): FoundUrl => plain(`http://${host}/${page}`);
+    const counts = (): unknown[] => hosts.map((host) => crawl.counts(host).active);
+    for (const page of [1, 2])
+      expect([...crawl.discover(hosts.map((host) => url(host, page)))]).toEqual([OK, OK]);
+    expect(counts()).toEqual([2, 2]);
+    expect(crawl.deleteQueue(hosts[1])).toBe(2);
+    expect([...crawl.discover(hosts.map((host) => url(host, 3)))]).toEqual([OK, OK]);
+    expect(counts()).toEqual([3, 1]);
+    expect(crawl.deleteAll()).toBe(4);
+    expect([...crawl.discover(hosts.map((host) => url(host, 1)))]).toEqual([OK, OK]);
+    expect(counts()).toEqual([1, 1]);
   });
 
   it("lets other calls have their turn while it seeks a queue that may go (I3)", async () => {
