@@ -1,4 +1,5 @@
 /** Streams under load, hostile clients, secrets, and the end of a server. */
+import { once } from "node:events";
 import { type ClientHttp2Session, connect as connectHttp2 } from "node:http2";
 import { connect as connectSocket } from "node:net";
 import type { Duplex } from "node:stream";
@@ -229,6 +230,14 @@ describe("a call", () => {
     ["of no such method", "Nothing", {}, [200, grpc.status.UNIMPLEMENTED]],
     ["in another format", "PutURLs", { "content-type": "text/plain" }, [415, Number.NaN]],
     [
+      "in its browsers' form",
+      "PutURLs",
+      { "content-type": "application/grpc-web" },
+      [415, Number.NaN],
+    ],
+    ["by another method", "ListNodes", { ":method": "GET" }, [405, Number.NaN]],
+    ["by another method", "ListNodes", { ":method": "PUT" }, [405, Number.NaN]],
+    [
       "packed in another way",
       "PutURLs",
       { "grpc-encoding": "br" },
@@ -246,6 +255,32 @@ describe("a call", () => {
     const { port } = await serving();
     const answer = await answerTo(port, method, { headers, pieces: [] });
     expect([answer.http, answer.grpc]).toEqual(expected);
+  });
+
+  it("takes its media type in any letters, and with parameters", async () => {
+    const { port } = await serving();
+    for (const type of ["Application/GRPC", "application/grpc+proto", "application/grpc;a=b"]) {
+      const headers = { "content-type": type };
+      const answer = await answerTo(port, "ListNodes", { headers, pieces: [Buffer.alloc(5)] });
+      expect([answer.http, answer.grpc]).toEqual([200, 0]);
+    }
+  });
+
+  it("is told how it may be packed where it is packed in another way", async () => {
+    const { port } = await serving();
+    const { session, call } = rawCall(port, "PutURLs", { "grpc-encoding": "br" });
+    const [heads] = (await once(call, "response")) as [Record<string, unknown>];
+    expect(heads["grpc-accept-encoding"]).toBe("identity,deflate,gzip");
+    session.destroy();
+  });
+
+  it("whose message has unknown flags fails", async () => {
+    const { port } = await serving();
+    for (const flags of [2, 3, 255]) {
+      const pieces = [Buffer.concat([Buffer.from([flags]), item.subarray(1)])];
+      const { grpc: status, bytes } = await answerTo(port, "PutURLs", { pieces });
+      expect([status, bytes]).toEqual([grpc.status.INTERNAL, ""]);
+    }
   });
 
   it("whose last message is cut off fails after the answers of those before it", async () => {
@@ -307,6 +342,42 @@ describe("a hostile client", () => {
     const status = ended(stream);
     stream.write(Buffer.alloc(10_001));
     expect((await status).code).toBe(grpc.status.RESOURCE_EXHAUSTED);
+  });
+
+  it("cannot fill the memory with beginnings of messages", async () => {
+    const messageBytesMax = 65_536;
+    const { port } = await serving({ messageBytesMax });
+    const { session, call } = rawCall(port, "PutURLs");
+    const head = Buffer.alloc(5);
+    head.writeUInt32BE(messageBytesMax, 1);
+    const statusOf = (stream: Duplex): Promise<number> =>
+      new Promise((resolve) => {
+        stream.on("error", () => undefined);
+        stream.on("response", (heads: Record<string, unknown>) =>
+          resolve(Number(heads["grpc-status"])),
+        );
+        stream.write(Buffer.concat([head, Buffer.alloc(messageBytesMax - 1)]));
+      });
+    const begin = (): Promise<number> =>
+      statusOf(
+        session.request({
+          ":method": "POST",
+          ":path": "/urlfrontier.URLFrontier/PutURLs",
+          "content-type": "application/grpc",
+        }),
+      );
+    // More than the room of 64 messages, which take twice their bytes.
+    const refused = Promise.race([statusOf(call), ...Array.from({ length: 99 }, begin)]);
+    expect(await refused).toBe(grpc.status.RESOURCE_EXHAUSTED);
+    const client = connect(port);
+    expect(await client.put(found("http://a.com/1"))).toEqual(["OK"]);
+    session.destroy();
+    // What the client held is free again.
+    const long = found("http://a.com/2", { metadata: { a: { values: ["x".repeat(60_000)] } } });
+    await until(async () => {
+      const [status] = await client.put(long).catch(() => ["refused"]);
+      return status !== "refused";
+    });
   });
 
   it("cannot make more crawls than the bound", async () => {

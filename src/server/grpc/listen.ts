@@ -27,6 +27,9 @@ import { BATCHES, ONE_BY_ONE, openPut } from "./put-streams.ts";
 import { RpcStream } from "./rpc-stream.ts";
 
 const SERVICE = "/urlfrontier.URLFrontier/";
+const MEDIA_TYPE = /^application\/grpc(?:[+;]|$)/i;
+/** Messages of full length that may be under way at the same time, on all connections together. */
+const UNFINISHED_MAX = 64;
 /** An idle connection is pinged, so that a dead one does not hold resources. */
 export interface Keepalive {
   /** Time without any byte after which it is pinged, and the interval of further pings. */
@@ -62,15 +65,17 @@ export async function listen(
   };
   const server = given.tls === undefined ? createServer(options) : secure(given.tls, options);
   const methods = methodsOf(calls);
+  const unfinished = { bytes: 0, bytesMax: UNFINISHED_MAX * messageBytesMax };
   const expected = given.token === undefined ? undefined : `Bearer ${given.token}`;
   server.on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
-    if (!String(headers["content-type"]).startsWith("application/grpc")) {
+    const isPost = headers[":method"] === "POST";
+    if (!isPost || !MEDIA_TYPE.test(String(headers["content-type"]))) {
       stream.on("error", () => undefined);
-      stream.respond({ ":status": 415 }, { endStream: true });
+      stream.respond({ ":status": isPost ? 415 : 405 }, { endStream: true });
       stream.resume();
       return;
     }
-    const rpc = new RpcStream(stream, headers, messageBytesMax);
+    const rpc = new RpcStream(stream, headers, messageBytesMax, unfinished);
     connections.streams.add(rpc);
     stream.on("close", () => connections.streams.delete(rpc));
     if (expected !== undefined && !isSameSecret(String(headers.authorization), expected)) {

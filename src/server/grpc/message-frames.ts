@@ -6,6 +6,7 @@
  *
  *   I1  Messages are read in place, in the piece that brought them; only one that came in several pieces is copied.
  *   I2  What is kept of a message that is not whole yet is at most twice what came of it, however small the pieces.
+ *   I3  All that is put together at the same time has a bound: a message beyond it is refused.
  */
 import { gunzipSync, inflateSync } from "node:zlib";
 import { CallError, INTERNAL, RESOURCE_EXHAUSTED } from "./call-errors.ts";
@@ -25,8 +26,17 @@ export const UNPACKERS: Readonly<
 /** Least room for pieces that are put together. */
 const TOGETHER_BYTES_MIN = 16_384;
 
+/** Room for messages that come in several pieces, shared by all streams of a server (I3). */
+export interface Unfinished {
+  bytes: number;
+  readonly bytesMax: number;
+}
+
 export class FrameReader {
   readonly #bytesMax: number;
+  readonly #unfinished: Unfinished;
+  /** Bytes of the room that are taken. */
+  #taken = 0;
   readonly #encoding: string;
   #bytes: Buffer = NOTHING;
   /** What is read next. */
@@ -35,8 +45,9 @@ export class FrameReader {
   #end = 0;
 
   /** `encoding`: how the client compresses what it marks as compressed. */
-  constructor(bytesMax: number, encoding: string) {
+  constructor(bytesMax: number, encoding: string, unfinished: Unfinished) {
     this.#bytesMax = bytesMax;
+    this.#unfinished = unfinished;
     this.#encoding = encoding;
   }
 
@@ -52,10 +63,11 @@ export class FrameReader {
     return length > this.#bytesMax || this.size >= HEAD_BYTES + length;
   }
 
-  /** Bytes that arrived. */
+  /** Bytes that arrived. Throws CallError where there is no room to put them together. */
   add(piece: Buffer): void {
     const kept = this.size;
     if (kept === 0) {
+      this.#room(0);
       this.#bytes = piece;
       this.#at = 0;
       this.#end = piece.length;
@@ -63,7 +75,9 @@ export class FrameReader {
     }
     const size = kept + piece.length;
     if (this.#bytes.length < this.#at + size) {
-      const more = Buffer.allocUnsafeSlow(Math.max(size * 2, TOGETHER_BYTES_MIN));
+      const bytes = Math.max(size * 2, TOGETHER_BYTES_MIN);
+      this.#room(bytes);
+      const more = Buffer.allocUnsafeSlow(bytes);
       this.#bytes.copy(more, 0, this.#at, this.#end);
       this.#bytes = more;
       this.#at = 0;
@@ -71,6 +85,26 @@ export class FrameReader {
     }
     piece.copy(this.#bytes, this.#end);
     this.#end += piece.length;
+  }
+
+  /** Nothing of what arrived is taken any more. */
+  drop(): void {
+    this.#room(0);
+    this.#bytes = NOTHING;
+    this.#at = 0;
+    this.#end = 0;
+  }
+
+  /** Takes room for so many bytes in place of what was taken. */
+  #room(bytes: number): void {
+    const unfinished = this.#unfinished;
+    const more = bytes - this.#taken;
+    if (more > 0 && unfinished.bytes + more > unfinished.bytesMax) {
+      const message = `messages: no room to put more together (expected: at most ${unfinished.bytesMax} bytes)`;
+      throw new CallError(RESOURCE_EXHAUSTED, message);
+    }
+    unfinished.bytes += more;
+    this.#taken = bytes;
   }
 
   /** The next message, where `hasMessage`. */
@@ -83,9 +117,12 @@ export class FrameReader {
     }
     const start = this.#at + HEAD_BYTES;
     this.#at = start + length;
-    const isPacked = bytes[start - HEAD_BYTES] === 1;
-    if (!isPacked) return readerOf(bytes, start, this.#at);
-    return readerOf(this.#unpack(bytes.subarray(start, this.#at)));
+    const end = this.#at;
+    if (this.size === 0) this.drop(); // the reader alone keeps it
+    const flags = bytes[start - HEAD_BYTES] as number;
+    if (flags > 1) throw new CallError(INTERNAL, `message: flags ${flags} (expected: 0 or 1)`);
+    if (flags === 0) return readerOf(bytes, start, end);
+    return readerOf(this.#unpack(bytes.subarray(start, end)));
   }
 
   #unpack(packed: Buffer): Buffer {

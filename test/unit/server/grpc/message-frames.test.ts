@@ -2,11 +2,12 @@
 import { deflateSync, gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { FrameReader } from "../../../../src/server/grpc/message-frames.ts";
+import { FrameReader, type Unfinished } from "../../../../src/server/grpc/message-frames.ts";
 import { beginFrame, createWriter, endFrame, take } from "../../../../src/server/grpc/wire.ts";
 import { writeFields } from "../../../../src/server/grpc/wire.ts";
 
 const BYTES_MAX = 400;
+const room = (bytesMax = 1 << 20): Unfinished => ({ bytes: 0, bytesMax });
 const PACKERS = { identity: undefined, gzip: gzipSync, deflate: deflateSync } as const;
 
 /** A message with its head, as a client sends it. */
@@ -45,7 +46,7 @@ describe("FrameReader", () => {
           const sent = Buffer.concat(
             messages.map(({ bytes, isPacked }) => frameOf(bytes, isPacked ? pack : undefined)),
           );
-          const reader = new FrameReader(BYTES_MAX, encoding);
+          const reader = new FrameReader(BYTES_MAX, encoding, room());
           const taken: string[] = [];
           for (let at = 0; at < sent.length; ) {
             const size = sizes.next().value as number;
@@ -68,19 +69,37 @@ describe("FrameReader", () => {
       ["identity", frameOf(long, undefined).subarray(0, 5)],
       ["gzip", frameOf(long, gzipSync)],
     ] as const) {
-      const reader = new FrameReader(BYTES_MAX, encoding);
+      const reader = new FrameReader(BYTES_MAX, encoding, room());
       reader.add(frame);
       expect(reader.hasMessage).toBe(true);
       expect(() => reader.take()).toThrow(expect.objectContaining({ code: 8 }));
     }
-    const most = new FrameReader(BYTES_MAX, "gzip");
+    const most = new FrameReader(BYTES_MAX, "gzip", room());
     most.add(frameOf(new Uint8Array(BYTES_MAX), gzipSync));
     expect(takeAll(most)).toEqual(["00".repeat(BYTES_MAX)]);
   });
 
+  it("puts no more together than there is room for, and gives the room back (I3)", () => {
+    const shared = room(40_000);
+    const [one, two, three] = [1, 2, 3].map(() => new FrameReader(30_000, "identity", shared));
+    const head = Buffer.from([0, 0, 0, 0x20, 0]); // 8,192 bytes follow
+    for (const reader of [one, two]) {
+      reader?.add(head);
+      reader?.add(Buffer.alloc(1_000));
+    }
+    expect(shared.bytes).toBe(2 * 16_384);
+    three?.add(head);
+    expect(() => three?.add(Buffer.alloc(1_000))).toThrow("messages: no room");
+    one?.add(Buffer.alloc(7_192));
+    expect(one?.take().end).toBe(8_197);
+    two?.drop();
+    three?.drop();
+    expect(shared.bytes).toBe(0);
+  });
+
   it("refuses what is packed in no way that was named, or is no such thing", () => {
     for (const encoding of ["identity", "gzip", "deflate"]) {
-      const reader = new FrameReader(BYTES_MAX, encoding);
+      const reader = new FrameReader(BYTES_MAX, encoding, room());
       reader.add(Buffer.from([1, 0, 0, 0, 2, 7, 7]));
       expect(() => reader.take()).toThrow(expect.objectContaining({ code: 13 }));
     }
@@ -94,7 +113,7 @@ describe("FrameReader", () => {
       writeFields(writer, message);
       endFrame(writer, start);
     }
-    const reader = new FrameReader(BYTES_MAX, "identity");
+    const reader = new FrameReader(BYTES_MAX, "identity", room());
     reader.add(take(writer));
     expect(takeAll(reader)).toEqual(messages.map((one) => Buffer.from(one).toString("hex")));
   });
