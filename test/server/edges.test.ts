@@ -95,6 +95,19 @@ describe.each(STORES)("a service in %s", (store) => {
     expect(statuses).not.toContain("FAIL");
   });
 
+  it("gives back what was handed out of a deleted queue alone, whatever line breaks keys and URLs have", async () => {
+    const url = "http://a.com/1";
+    const keys = ["a", "a\n", "a\nb", "1\na"];
+    await client.put(
+      ...keys.map((key) => found(url, { key })),
+      found("http://a.com/\n1", { key: "a" }),
+    );
+    const asked = { max_urls_per_queue: 1, delay_requestable: 600 };
+    expect(await client.get(asked)).toHaveLength(4);
+    expect(await client.call("DeleteQueue", { key: "a" })).toEqual({ value: 2 });
+    expect(await client.stats()).toMatchObject({ size: 3, inProcess: 3 });
+  });
+
   it("takes a filter of blanks for none", async () => {
     await client.put(...URLS.map((url) => found(url)), found("http://a.com/b c"));
     for (const filter of ["", "  ", "\t\n"]) {

@@ -14,6 +14,24 @@ describe.each(["directory", "Redis"] as const)("a server on a %s", (store) => {
   const pass = (seconds: number): void => clock.advance(seconds * 1_000);
   const seconds = (): number => Math.floor(clock.now() / 1_000);
 
+  it("keeps the settings of a queue of any key", async (context) => {
+    const options: ServeOptions = { clock, ...(await storeOptions(store, context)) };
+    const server = await serving(options);
+    let client = connect(server.port);
+    const keys = ["__proto__", "constructor", "plain"];
+    for (const key of keys) {
+      await client.put(found("http://a.com/1", { key }), known("http://a.com/2", 0, { key }));
+      await client.call("SetCrawlLimit", { key, limit: 1 });
+    }
+    client.raw.close();
+    await server.close();
+    client = connect((await serving(options)).port);
+    expect(await client.get()).toEqual([]);
+    await client.call("DeleteQueue", { key: "__proto__" });
+    await client.put(found("http://a.com/1", { key: "__proto__" }));
+    expect(await client.get()).toEqual(["http://a.com/1"]);
+  });
+
   it("continues after a restart: URLs, finished ones, blocks, delays, limits, counts", async (context) => {
     const options: ServeOptions = { clock, ...(await storeOptions(store, context)) };
     const server = await serving(options);

@@ -47,7 +47,7 @@ import {
   removeQueue,
   ROOM_ANY,
 } from "./queue-table.ts";
-import { missingKey } from "./missing-key.ts";
+import { KEY_LENGTH_MAX, missingKey } from "./missing-key.ts";
 import { foundRequests, nameOf, requestOf, requestsOf } from "./queue-request.ts";
 import {
   isPut,
@@ -79,6 +79,14 @@ export interface LocalCrawlContext {
 
 /** Settings of queues as the frontier's state keeps them. */
 type Kept = Record<string, { delay?: number; blockedUntil?: number; limit?: number }>;
+
+/** The one key that is no name of a property, and what stands for it: longer than any key. */
+const PROTO = "__proto__";
+const PROTO_KEPT = PROTO.padEnd(KEY_LENGTH_MAX + 1);
+
+function keptName(key: string): string {
+  return key === PROTO ? PROTO_KEPT : key;
+}
 
 /** Queues that may not go and are held back before the call yields to others: each takes some 0.1 ms. */
 const HELD_BACK_MAX = 32;
@@ -118,8 +126,8 @@ export class LocalCrawl implements Crawl {
       queue.isHeld = host.held;
       if (queue.roomMax < ROOM_ANY) this.#narrow.add(queue);
     }
-    for (const [key, kept] of Object.entries(this.#kept())) {
-      const queue = this.#table.queues.get(key);
+    for (const [name, kept] of Object.entries(this.#kept())) {
+      const queue = this.#table.queues.get(name === PROTO_KEPT ? PROTO : name);
       if (queue !== undefined) Object.assign(queue, kept);
     }
   }
@@ -376,7 +384,8 @@ export class LocalCrawl implements Crawl {
     this.#blockThere({ ...queue, ...change }); // throws before anything has changed
     Object.assign(queue, change);
     const kept = this.#kept();
-    kept[key] = { ...kept[key], ...change };
+    const name = keptName(key);
+    kept[name] = { ...kept[name], ...change };
     this.#settleLimit(queue);
     return true;
   }
@@ -431,7 +440,7 @@ export class LocalCrawl implements Crawl {
     if (queue.isHeld) host.unhold();
     if (queue.roomMax < ROOM_ANY) host.limit = ROOM_ANY;
     this.#narrow.delete(queue);
-    delete this.#kept()[key];
+    delete this.#kept()[keptName(key)];
     return removeQueue(this.#table, queue);
   }
 

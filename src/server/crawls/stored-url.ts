@@ -30,8 +30,9 @@ export function pastPriority(due: number, crawlBegan: number): { priority?: numb
   return due > 0 && due < crawlBegan ? { priority: PAST_PRIORITY - due } : {};
 }
 
+/** Its first line is the key's length: keys and URLs may have line breaks too. */
 export function leaseName(key: string, url: string): string {
-  return `${key}\n${url}`;
+  return `${key.length}\n${key}${url}`;
 }
 
 export function storedOf(key: string, url: string, data: unknown): StoredUrl {
