@@ -4,7 +4,7 @@ import type { NamedRows } from "../../frontier/admission/admission-input.ts";
 import { VERDICT_CLOSED } from "../../frontier/admission/verdicts.ts";
 import { journalBytesBound, pushList, refuseForDisk } from "../intake/push-requests.ts";
 import { pushResult } from "../intake/push-result.ts";
-import { packExtras } from "../intake/request-extras.ts";
+import { packExtras, packList } from "../intake/request-extras.ts";
 import type { Lifecycle } from "../lifecycle/lifecycle.ts";
 import type { Frontier, PushResult } from "../types/frontier-types.ts";
 import { lifecycleOf } from "./lifecycles.ts";
@@ -51,7 +51,8 @@ function blobsOf(data: readonly unknown[]): Uint8Array[] {
   const blobs: Uint8Array[] = [];
   let blob: Uint8Array = NOTHING;
   for (let at = 0; at < data.length; at++) {
-    if (at === 0 || data[at] !== data[at - 1]) blob = packExtras({ d: data[at] }, "plain");
+    if (at === 0 || data[at] !== data[at - 1])
+      blob = packList(data[at]) ?? packExtras({ d: data[at] }, "plain");
     blobs.push(blob);
   }
   return blobs;

@@ -95,10 +95,20 @@ function readInfo(reader: Reader, end: number, info: UrlInfo): void {
   }
   reader.end = outer;
   if (from < 0) return;
-  const { bytes } = reader;
-  const last = new Uint8Array(bytes.buffer, bytes.byteOffset + from, to - from);
   // A copy, so that the bytes of the message can be freed.
-  info.metadata = new Uint8Array(pieces === undefined ? last : Buffer.concat([...pieces, last]));
+  const { bytes } = reader;
+  if (pieces === undefined) info.metadata = copyOf(bytes, from, to);
+  else info.metadata = new Uint8Array(Buffer.concat([...pieces, bytes.subarray(from, to)]));
+}
+
+/** Up to so many bytes are copied one by one: a view of them takes longer. */
+const SHORT_BYTES = 128;
+
+function copyOf(bytes: Buffer, start: number, end: number): Uint8Array {
+  const copy = new Uint8Array(end - start);
+  if (copy.length > SHORT_BYTES) copy.set(bytes.subarray(start, end));
+  else for (let at = 0; at < copy.length; at++) copy[at] = bytes[start + at] as number;
+  return copy;
 }
 
 /** A plain URL is ASCII: it needs no other check. */
