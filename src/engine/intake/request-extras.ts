@@ -44,13 +44,13 @@ export function packList(data: unknown): Uint8Array | undefined {
   if (typeof number !== "number" || number >>> 0 !== number || number < 0x1_0000) return undefined;
   if (!(bytes instanceof Uint8Array) || Buffer.isBuffer(bytes)) return undefined;
   const length = bytes.length + 1;
-  const sizeBytes = length < 0x100 ? 1 : length < 0x1_0000 ? 2 : 4;
+  if (length > 0xffff) return undefined;
+  const sizeBytes = length < 0x100 ? 1 : 2;
   const packed = Buffer.allocUnsafe(15 + sizeBytes + length);
   packed.set(LIST_HEAD);
   packed.writeUInt32BE(number, 7);
-  packed[11] = sizeBytes === 1 ? EXTENSION : sizeBytes === 2 ? EXTENSION + 1 : EXTENSION + 2;
-  packed.writeUIntBE(length, 12, sizeBytes);
-  let at = 12 + sizeBytes;
+  packed[11] = EXTENSION + sizeBytes;
+  let at = packed.writeUIntBE(length, 12, sizeBytes);
   packed[at++] = TYPED_ARRAY;
   packed[at++] = UINT8;
   packed.set(bytes, at);
@@ -71,8 +71,8 @@ export function unpackExtras(bytes: Uint8Array): Extras {
 
 /** A map of one field, `d`: a list of four, a number of four bytes. */
 const LIST_HEAD = Uint8Array.of(0xde, 0, 1, 0xa1, 0x64, 0x94, 0xce);
-/** Bytes of our own type, whose length has one byte; two and four bytes follow. */
-const EXTENSION = 0xc7;
+/** Bytes of our own type: and how many bytes their length has, of one and two. */
+const EXTENSION = 0xc6;
 const TYPED_ARRAY = 0x74;
 const UINT8 = 1;
 const NIL = 0xc0;

@@ -7,7 +7,6 @@
  *   I1  What is prepared for a row becomes its record's, or is taken back by the owner.
  */
 import { blobFree } from "../../structures/records/record.ts";
-import { epochAdd } from "../../structures/seen/epoch-table.ts";
 import { setWordAt, wordAt } from "../../structures/store.ts";
 import { TABLE_NEW } from "../../structures/table/fingerprint-table.ts";
 import { hashesOffset, valuesOffset } from "../../url/batch/row-fields.ts";
@@ -31,21 +30,14 @@ export function prepareNamed(core: Core, intake: BatchAdmission, epochs: RowEpoc
   const hashes = hashesOffset(rows) >> 2;
   const values = valuesOffset(rows) >> 2;
   const prepared = scratch.parents >> 2;
-  let areOpen = true; // the epochs that `enterEpochs` found: one that has no room may go
   for (let row = 0; row < count; row++) {
-    const opened: number = areOpen ? wordAt(store, prepared + row) : 0;
     setWordAt(store, prepared + row, 0);
     if (wordAt(store, values + row) !== TABLE_NEW) continue;
     const blob = namedBlob(core, blobs[codesStart + row] as Uint8Array, 0);
     const at = hashes + row * 2;
     const epoch = epochs?.[row] as string;
-    const lo = wordAt(store, at);
-    const hi = wordAt(store, at + 1);
-    const isIn: boolean =
-      blob > 0 &&
-      ((opened !== 0 && epochAdd(core.epochs, opened, lo, hi)) ||
-        joinEpoch(core, epoch, lo, hi) !== undefined);
-    areOpen &&= isIn;
+    const isIn =
+      blob > 0 && joinEpoch(core, epoch, wordAt(store, at), wordAt(store, at + 1)) !== undefined;
     if (isIn) setWordAt(store, prepared + row, blob);
     else setWordAt(store, (scratch.sizes >> 2) + row, 0); // the owner makes it
     if (!isIn && blob > 0) blobFree(store, blob);

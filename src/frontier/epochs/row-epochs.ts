@@ -68,11 +68,9 @@ export function enterEpochs(core: Core, intake: BatchAdmission): RowEpochs {
   const { rows, count, admissions, mode, named, rowRules, nowMs, codesStart } = intake;
   if ((mode & (MODE_EPOCHS | MODE_ADMISSIONS)) === 0) return undefined;
   if (named !== undefined) {
-    const opened = core.scratch.parents >> 2;
     for (let row = 0; row < count; row++) {
       if (rowStatus(rows, row) !== BATCH_OK) continue;
-      const epoch = saltRow(core, rows, row, named.epochs[codesStart + row] as string);
-      setWordAt(core.store, opened + row, epoch);
+      saltRow(core, rows, row, named.epochs[codesStart + row] as string);
     }
     return codesStart === 0 ? named.epochs : named.epochs.slice(codesStart, codesStart + count);
   }
@@ -93,15 +91,14 @@ export function enterEpochs(core: Core, intake: BatchAdmission): RowEpochs {
   return names;
 }
 
-/** Salts one row's hash for the epoch of this name; the epoch, where that is at hand, else 0. */
-export function saltRow(core: Core, rows: Rows, row: number, name: string | null): number {
-  if (name === FOREVER || name === null) return 0;
+/** Salts one row's hash for the epoch of this name. */
+export function saltRow(core: Core, rows: Rows, row: number, name: string | null): void {
+  if (name === FOREVER || name === null) return;
   const { store } = core;
   const salt = epochSalt(core.epochs, name);
   const hash = (hashesOffset(rows) >> 2) + row * 2;
   setWordAt(store, hash, wordAt(store, hash) ^ salt.lo);
   setWordAt(store, hash + 1, wordAt(store, hash + 1) ^ salt.hi);
-  return salt.epoch;
 }
 
 declare const JOINED: unique symbol;

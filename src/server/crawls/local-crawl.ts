@@ -173,7 +173,7 @@ export class LocalCrawl implements Crawl {
     const reserved = reservedOf(known.metadata);
     if (key === undefined || reserved.isWrong) return SKIPPED;
     const { frontier } = this.#context;
-    const isPlain = isPlainUrl(known.url);
+    const isPlain = isPlainUrl(known.url, known.hostEnd);
     const request = requestOf(known.url, key, isPlain, this.#table.queues.get(key)?.epoch);
     const name = nameOf(request, key);
     const held = this.#leases.get(name);

@@ -57,7 +57,8 @@ export function foundRequests(
   const others = new Map<number, RequestInput>();
   for (let place = 0; place < found.length; place++) {
     const one = found[place] as FoundUrl;
-    const { hostEnd = hostEndOf(one.url), url } = one;
+    const { url } = one;
+    const hostEnd = hostEndOf(one);
     const isPlain = hostEnd > 0;
     let queue =
       isPlain && one.key === "" ? queueOfHost(table, url, hostStartOf(url), hostEnd) : undefined;

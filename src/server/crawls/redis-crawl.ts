@@ -90,7 +90,7 @@ export class RedisCrawl implements Crawl {
         const { isWrong, notBefore, priority } = reservedOf(found.metadata);
         if (hostKey === undefined || isWrong) continue;
         const { url } = found;
-        const data = packData(found, isPlainUrl(url), createdAt, 0);
+        const data = packData(found, isPlainUrl(url, found.hostEnd), createdAt, 0);
         requests.push({
           ...{ url, hostKey, data },
           ...(priority === undefined ? {} : { priority }),
@@ -256,7 +256,7 @@ function knownRequest(
   const reserved = reservedOf(known.metadata);
   const { due, dueAt } = dueOf(known, reserved);
   const createdAt = before === undefined ? second : unpackData(before.data).createdAt;
-  const data = packData(known, isPlainUrl(known.url), createdAt, due);
+  const data = packData(known, isPlainUrl(known.url, known.hostEnd), createdAt, due);
   const hasFailed = reserved.failure !== undefined && due === 0;
   return {
     request: { ...request, data, ...pastPriority(due, began) },

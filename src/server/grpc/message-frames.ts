@@ -100,8 +100,7 @@ export class FrameReader {
     const unfinished = this.#unfinished;
     const more = bytes - this.#taken;
     if (more > 0 && unfinished.bytes + more > unfinished.bytesMax) {
-      const message = `messages: no room to put more together (expected: at most ${unfinished.bytesMax} bytes)`;
-      throw new CallError(RESOURCE_EXHAUSTED, message);
+      throw new CallError(RESOURCE_EXHAUSTED, "messages: no room for more unfinished ones");
     }
     unfinished.bytes += more;
     this.#taken = bytes;

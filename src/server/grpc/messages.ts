@@ -101,13 +101,9 @@ function readInfo(reader: Reader, end: number, info: UrlInfo): void {
   else info.metadata = new Uint8Array(Buffer.concat([...pieces, bytes.subarray(from, to)]));
 }
 
-/** Up to so many bytes are copied one by one: a view of them takes longer. */
-const SHORT_BYTES = 128;
-
 function copyOf(bytes: Buffer, start: number, end: number): Uint8Array {
   const copy = new Uint8Array(end - start);
-  if (copy.length > SHORT_BYTES) copy.set(bytes.subarray(start, end));
-  else for (let at = 0; at < copy.length; at++) copy[at] = bytes[start + at] as number;
+  for (let at = 0; at < copy.length; at++) copy[at] = bytes[start + at] as number; // most are short
   return copy;
 }
 

@@ -81,7 +81,7 @@ export function createEpochTable(store: Store): EpochTable {
   return { store, index: undefined, first: 0, count: 0, members: 0, hand: 0, names: new Map() };
 }
 
-/** The salt of a name, in two signed words, and its epoch where that is at hand. */
+/** The salt of a name, in two signed words. */
 export function epochSalt(table: EpochTable, name: string): Readonly<EpochName> {
   return nameOf(table, name);
 }

@@ -30,7 +30,7 @@ const SAME_HASH = ["h10wzx.com", "h1f6cd.com"] as const;
 /** As a message brings it. */
 const plain = (url: string): FoundUrl => ({
   ...found(url),
-  hostEnd: hostEndOf(url),
+  hostEnd: hostEndOf({ url }),
 });
 
 const found = (url: string, key = "", metadata?: Uint8Array): FoundUrl => ({ url, key, metadata });
