@@ -42,7 +42,7 @@ describe("a plain URL", () => {
   it("is the same by its bytes as by its text, and so is its host's end", () => {
     const random = testRandom("plain URLs");
     let plain = 0;
-    for (let round = 0; round < 30_000; round++) {
+    for (let round = 0; round < 6_000; round++) {
       const start = random.unit() < 0.7 ? ["http://a.example.com", "https://b-c.org/"] : [];
       const count = 1 + random.below(5);
       const rest = Array.from({ length: count }, () => PIECES[random.below(PIECES.length)]);
@@ -60,6 +60,6 @@ describe("a plain URL", () => {
       plain++;
       expect(url.slice(hostStartOf(url), expected)).toBe(new URL(url).host);
     }
-    expect(plain).toBeGreaterThan(1_000);
+    expect(plain).toBeGreaterThan(300);
   });
 });
