@@ -3,8 +3,8 @@
  * what `leaseNext` and `finish` do one by one, and those take over where anything is not plain.
  *
  *   plain hand-outs   rules without politeness, no groups; no listener; what stands before a lane's blocks on disk
- *   plain ends        the same; no rule that re-crawls or backs off; a record without blob and volatile data, on a host
- *                     that was not steered; the exact table keeps the last word
+ *   plain ends        no groups, no listener; no rule that re-crawls or backs off; a record without blob and volatile data; under a rule
+ *                     without politeness, on a host that was not steered; the exact table keeps the last word. Clocks are set here
  *   log               has each hand-out after it and each end before it, as the records stand
  *
  *   lone          records that stand for hosts which were never visited, under the one rule there is (structures/records/lone-batch.ts)
@@ -34,7 +34,6 @@ import {
   RULE_GONE,
   RULE_LONE,
   RULE_POLITE,
-  RULE_QUEUE_FLAGS_WORD,
   RULE_QUEUE_INDEX_WORD,
   RULE_QUEUE_RANKS_WORD,
 } from "../../structures/hosts/host-table.ts";
@@ -51,11 +50,11 @@ import {
 import { scratchTouch } from "../../structures/records/kernel-scratch.ts";
 import { type Store, word } from "../../structures/store.ts";
 import { timelineHolds, timelineRemove } from "../../structures/ordering/timeline.ts";
-import { type Core, ruleFlags, type RuleState, type SteppedMs } from "../core.ts";
+import { type Core, ruleFlags, ruleOfQueue, type RuleState, type SteppedMs } from "../core.ts";
 import { countLate, finish, isLive, leaseNext } from "./leases.ts";
 import type { HandOut } from "../scheduling/hand-out.ts";
 import { countLeaseTime } from "./lease-times.ts";
-import { holdRoom, leasesThatFit, releaseHeldRoom } from "../records/memory-reserve.ts";
+import { holdRoom, leasesThatFit, needRoom, releaseHeldRoom } from "../records/memory-reserve.ts";
 import {
   sharesCharge,
   sharesLeave,
@@ -63,11 +62,12 @@ import {
   sharesTurns,
   TURNS_MAX,
 } from "../scheduling/rule-shares.ts";
-import { logClock } from "../scheduling/schedule.ts";
-import { firstDelay } from "../politeness/host-clock.ts";
+import { logClock, settleHost } from "../scheduling/schedule.ts";
+import { firstDelay, hostDelay, setReadyAt } from "../politeness/host-clock.ts";
 import { leaseLones, listLones, LONES_MAX } from "../../structures/records/lone-batch.ts";
 import { openNextLones } from "../../structures/records/record-batch.ts";
 import { laneBound } from "../scheduling/spill-control.ts";
+import { LOG_HOST_CLOCK } from "../records/transition-log.ts";
 import { finishedWord } from "../records/transitions.ts";
 import { announce, bookRule, bookTotal, LEDGER } from "../records/ledger.ts";
 
@@ -255,14 +255,14 @@ function endHeld(core: Core, leases: readonly HandOut[], late: boolean[], nowMs:
   let noted = 0;
   for (let at = 0; at < leases.length; at++) {
     if (at % TOUCHED === 0) {
-      endCollected(core, noted);
+      endCollected(core, noted, nowMs);
       noted = 0;
       touchLeases(core, leases, at);
     }
     const lease = leases[at] as HandOut;
     if (late[at] !== true && isPlain && collectEnd(core, noted, lease, nowMs)) noted++;
     else if (late[at] !== true && isLive(core, lease, nowMs)) {
-      endCollected(core, noted); // in their order
+      endCollected(core, noted, nowMs); // in their order
       noted = 0;
       finish(core, lease, undefined, nowMs);
     } else {
@@ -272,7 +272,7 @@ function endHeld(core: Core, leases: readonly HandOut[], late: boolean[], nowMs:
     }
     ended++;
   }
-  endCollected(core, noted);
+  endCollected(core, noted, nowMs);
   return ended;
 }
 
@@ -289,9 +289,9 @@ function isPlainLane({ region }: Store, lane: number): boolean {
 }
 
 /** Whether leases may end by `collectEnd` and `endCollected`. @hot */
-function isPlainEnd(core: Core): boolean {
-  if (core.sink.wants.done || core.seen.bloom !== undefined || !isPlainCore(core)) return false;
-  return (core.flagsSeen & (RULE_AGAIN | RULE_BACKOFF)) === 0;
+function isPlainEnd({ flagsSeen, groupKinds, seen, sink }: Core): boolean {
+  if (sink.wants.done || seen.bloom !== undefined || groupKinds.length > 0) return false;
+  return (flagsSeen & (RULE_AGAIN | RULE_BACKOFF)) === 0;
 }
 
 /**
@@ -310,22 +310,42 @@ function collectEnd(core: Core, index: number, lease: HandOut, nowMs: number): b
   return true;
 }
 
-/** Whether the end of a visit under a host queue moves nothing but counts. @hot */
-function isPlainVisit({ sole, store }: Core, queue: number): boolean {
+/** Whether the end of a visit under a host queue moves nothing but counts and its host's clock. @hot */
+function isPlainVisit(core: Core, queue: number): boolean {
+  const { sole, store } = core;
+  const flags = ruleFlags(core, word(store, queue, QUEUE_RULE_WORD));
+  if ((flags & RULE_GONE) !== 0) return false;
+  if ((flags & RULE_POLITE) !== 0) return true;
   const host = word(store, queue, QUEUE_HOST_WORD);
   if (hostFlag(store, host, HOST_STEERED)) return false;
-  if (sole !== undefined) return true;
   // Rules with politeness count the visits of all others, and check again when one ends.
-  if (word(store, host, HOST_PENDING_WORD) > 0) return false;
-  return (
-    (word(store, word(store, queue, QUEUE_RULE_WORD), RULE_QUEUE_FLAGS_WORD) & NOT_PLAIN) === 0
-  );
+  return sole !== undefined || word(store, host, HOST_PENDING_WORD) === 0;
+}
+
+/** Hosts whose clocks are set by the ends of the leases that are noted. */
+const visited = new Uint32Array(TOUCHED);
+
+/** Starts the delays of hosts whose visits under rules with politeness end; how many, each for as many visits as end. @hot */
+function setClocks(core: Core, count: number, nowMs: number): number {
+  const { log, scratch, store } = core;
+  let set = 0;
+  for (let index = 0; index < count; index++) {
+    const queue = recordQueue(store, endAt(scratch, index));
+    const rule = ruleOfQueue(core, queue);
+    if (!rule.policy.isPolite) continue;
+    const host = word(store, queue, QUEUE_HOST_WORD);
+    setReadyAt(core, host, nowMs + hostDelay(core, host, rule.policy));
+    log?.host(host, LOG_HOST_CLOCK);
+    visited[set++] = host;
+  }
+  return set;
 }
 
 /** Ends the leases noted as done. @hot */
-function endCollected(core: Core, count: number): void {
+function endCollected(core: Core, count: number, nowMs: number): void {
   const { hosts, log, scratch, seen, sole, store } = core;
   if (count === 0) return;
+  const clocks = (core.flagsSeen & RULE_POLITE) === 0 ? 0 : setClocks(core, count, nowMs);
   if (log !== undefined) {
     for (let index = 0; index < count; index++) {
       const record = endAt(scratch, index);
@@ -341,4 +361,8 @@ function endCollected(core: Core, count: number): void {
   }
   endBatch(scratch, hosts, seen.table.offset, count);
   bookTotal(core, LEDGER.done, RECORD_LEASED, count);
+  for (let index = 0; index < clocks; index++) {
+    needRoom(core);
+    settleHost(core, visited[index] as number, nowMs);
+  }
 }
