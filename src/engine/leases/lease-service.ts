@@ -22,7 +22,6 @@ import {
   countLate,
   extend,
   fail,
-  finish,
   finishKept,
   isLive,
   leaseChosen,
@@ -32,7 +31,13 @@ import {
 } from "../../frontier/leases/leases.ts";
 import { evictAfter } from "../../frontier/politeness/host-eviction.ts";
 import { TURNS_MAX } from "../../frontier/scheduling/rule-shares.ts";
-import { endMany, leaseMany, leaseOne, openNext } from "../../frontier/leases/bulk-leases.ts";
+import {
+  endMany,
+  endOne,
+  leaseMany,
+  leaseOne,
+  openNext,
+} from "../../frontier/leases/bulk-leases.ts";
 import type { Outcome } from "../../frontier/rules/rule-policy.ts";
 import { spillOverBudget } from "../../frontier/scheduling/spill-control.ts";
 import { peekRecords } from "../../frontier/scheduling/peek.ts";
@@ -208,7 +213,7 @@ export class LeaseService implements LeaseActions {
     const family =
       sifted === undefined || sifted.size === 0 ? undefined : this.#family(core, lease);
     try {
-      finish(core, lease, outcome, nowMs);
+      endOne(core, lease, outcome, nowMs);
     } catch (error) {
       if (family !== undefined && family.parent !== 0) parentRelease(core.store, family.parent);
       throw error;
