@@ -46,6 +46,10 @@ const isOf = (names) => (id) => names.some((name) => id === name || id.startsWit
 const entryFiles = new Set(Object.values(inputs(named(manifest.exports), ".js")));
 /** What modules reach, by their paths. */
 const reaches = new Map();
+/** Characters after which a line ends with the next statement: more lines make the package larger. */
+const LINE_MIN = 400;
+/** What has each of its parts on a line. */
+const LINED = new Set(["Program", "ClassBody"]);
 /** A comment of documentation; and one that a blank line, another comment or an import follows. */
 const COMMENT = /^[ \t]*\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n/gm;
 const HEAD = /^[ \t]*\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n(?=[ \t]*\n|[ \t]*\/\*\*|import )/gm;
@@ -81,7 +85,7 @@ async function bundleEntries() {
       entryFileNames: "[name].js",
       chunkFileNames: "chunk-[name].js",
       codeSplitting: { groups: chunks() },
-      // What a stack trace names stays: functions, classes, and by statementsOnLines() the line of a statement.
+      // What a stack trace names stays: functions and classes, and by statementsOnLines() each has lines of its own.
       minify: {
         compress: true,
         mangle: { toplevel: true, keepNames: true },
@@ -221,7 +225,10 @@ function entriesOutside() {
   };
 }
 
-/** Each statement and each member of a class on a line of its own, so that a stack trace leads to it and Node prints no more than it. */
+/**
+ * Each function, class and member of a class begins a line, and a statement does where its line has LINE_MIN characters, so that a stack
+ * trace leads to it and Node prints little more than it.
+ */
 function statementsOnLines() {
   return {
     name: "statements-on-lines",
@@ -233,20 +240,24 @@ function statementsOnLines() {
 }
 
 function onLines(code) {
-  const starts = new Set();
+  const starts = new Map();
   collect(parseAst(code), starts);
-  const cuts = [0, ...[...starts].filter((at) => at > 0).sort((a, b) => a - b), code.length];
-  return cuts
-    .slice(1)
-    .map((end, at) => code.slice(cuts[at], end))
-    .join("\n");
+  const cuts = [0];
+  for (const [start, isWanted] of [...starts].sort(([a], [b]) => a - b))
+    if (start > 0 && (isWanted || start - cuts.at(-1) >= LINE_MIN)) cuts.push(start);
+  return cuts.map((start, at) => code.slice(start, cuts[at + 1])).join("\n");
 }
 
-/** Where the statements of blocks begin. A line may end before each: what stands there ends with a brace or a semicolon. */
+/**
+ * Where statements begin, and whether a line is wanted there. A line may end before each: what stands there ends with a brace or a
+ * semicolon.
+ */
 function collect(node, starts) {
   if (Array.isArray(node)) for (const each of node) collect(each, starts);
   if (typeof node?.type !== "string") return;
-  if (Array.isArray(node.body)) for (const { start } of node.body) starts.add(start);
+  const isWanted = LINED.has(node.type);
+  if (Array.isArray(node.body))
+    for (const { start } of node.body) starts.set(start, isWanted || starts.get(start) === true);
   for (const value of Object.values(node)) if (typeof value === "object") collect(value, starts);
 }
 
