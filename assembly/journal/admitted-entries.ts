@@ -44,6 +44,8 @@ import {
   JOURNAL_HOST_MADE_WORDS,
   JOURNAL_PARENT,
   JOURNAL_PARENT_WORDS,
+  JOURNAL_RULE_HIGH,
+  JOURNAL_RULE_HIGH_SHIFT,
   JOURNAL_RULE_SHIFT,
   JOURNAL_STATE_SHIFT,
 } from "../../src/layout/files/journal";
@@ -164,7 +166,9 @@ function admission(record: usize, host: usize, text: usize, to: usize): usize {
   const rule = host === 0 ? queue : get(at(queue), QUEUE_RULE_WORD);
   const own = ownHost(record);
   const index = get(at(rule), RULE_QUEUE_INDEX_WORD);
-  set(to, 0, ADMITTED | (RECORD_PENDING << JOURNAL_STATE_SHIFT) | (index << JOURNAL_RULE_SHIFT));
+  const high = (index >>> JOURNAL_RULE_HIGH_SHIFT) & JOURNAL_RULE_HIGH;
+  const inWord = (index << JOURNAL_RULE_SHIFT) | high;
+  set(to, 0, ADMITTED | (RECORD_PENDING << JOURNAL_STATE_SHIFT) | inWord);
   store<u64>(to, load<u64>(record, RECORD_HASH_LO_WORD << 2), 4);
   if (host === 0) {
     store<u64>(to, load<u64>(own, NAMED_HASH_WORD << 2), 12);

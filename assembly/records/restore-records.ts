@@ -29,6 +29,7 @@ import {
   JOURNAL_HAS_PARENT,
   JOURNAL_HAS_PRIORITY,
   JOURNAL_HAS_TRIES,
+  JOURNAL_RULE_HIGH,
   JOURNAL_STATE_MASK,
   JOURNAL_STATE_SHIFT,
 } from "../../src/layout/files/journal";
@@ -78,6 +79,10 @@ const LENGTH_MAX: u32 = 0x03ff_ffff;
 const FIRST_TRY: u32 = 1;
 /** Of a row's head: the state, and the flags that are a record's own whatever becomes of it. */
 const STATE_AND_FLAGS: u32 = 0x0fff;
+/** The rule in an entry's word 0 and in a row's head. */
+const RULE: u32 = 0xffff_0000 | JOURNAL_RULE_HIGH;
+/** Without identity, or such as no entry has: the owner refuses them. */
+const OWNERS_FLAGS: u32 = RECORD_FLAG_NO_IDENTITY | 0xf0;
 
 /** Rows of columns: hashes u32 × 4, doubles f64 × 3, words u32 × 4, texts padded to a word. @hot */
 export function restoreColumns(
@@ -127,7 +132,7 @@ function entryRow(job: usize, at: usize, end: usize, i: u32): usize {
   if ((head & 255) !== ADMITTED) return 0;
   const packed = get(at, 8);
   const has = (packed >> 8) & 255;
-  if ((packed & RECORD_FLAG_NO_IDENTITY) !== 0) return 0;
+  if ((packed & OWNERS_FLAGS) !== 0) return 0;
   if ((has & (JOURNAL_HAS_BEEN_SEEN | JOURNAL_HAS_BLOB | JOURNAL_HAS_BUDGET)) !== 0) return 0;
   const length = get(at, 7);
   if (length > LENGTH_MAX) return 0;
@@ -153,7 +158,7 @@ function entryRow(job: usize, at: usize, end: usize, i: u32): usize {
   }
   set(row, RESTORE_TRIES_WORD, (has & JOURNAL_HAS_TRIES) !== 0 ? get(rest, 0) : FIRST_TRY);
   const state = (head >> JOURNAL_STATE_SHIFT) & JOURNAL_STATE_MASK;
-  set(row, RESTORE_HEAD_WORD, state | ((packed & 255) << 8) | (head & 0xffff_0000));
+  set(row, RESTORE_HEAD_WORD, state | ((packed & 255) << 8) | (head & RULE));
   set(row, RESTORE_DEPTH_WORD, packed >> 16);
   set(row, RESTORE_LENGTH_WORD, length);
   set(row, RESTORE_TEXT_WORD, <u32>(next - <usize>((length + 3) & ~3)));

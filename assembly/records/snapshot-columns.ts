@@ -17,6 +17,11 @@ import {
   QUEUE_RULE_WORD,
   RULE_QUEUE_INDEX_WORD,
 } from "../../src/layout/records/host";
+import {
+  JOURNAL_RULE_HIGH,
+  JOURNAL_RULE_HIGH_SHIFT,
+  JOURNAL_RULE_SHIFT,
+} from "../../src/layout/files/journal";
 import { ITEM_KEY_WORD } from "../../src/layout/ordering/item";
 import {
   RECORD_AGAIN,
@@ -151,7 +156,7 @@ function addRecord(job: usize, record: usize, handle: u32): bool {
   store<f64>(doubles, 0, 16);
   const words = <usize>get(job, SNAPSHOT_WORDS_WORD) + ((<usize>row) << 4);
   const depth = get(record, RECORD_DEPTH_WORD);
-  set(words, 0, (state & HEAD_MASK) | (rule << 16));
+  set(words, 0, (state & HEAD_MASK) | ruleBits(rule));
   set(words, 1, (state >>> 16) | (depth & 0xffff_0000));
   set(words, 2, depth & 0xffff);
   set(words, 3, length);
@@ -164,6 +169,10 @@ function addRecord(job: usize, record: usize, handle: u32): bool {
   set(job, SNAPSHOT_TEXT_BYTES_WORD, used + padded);
   set(job, SNAPSHOT_RECORDS_WORD, row + 1);
   return true;
+}
+
+function ruleBits(index: u32): u32 {
+  return (index << JOURNAL_RULE_SHIFT) | ((index >>> JOURNAL_RULE_HIGH_SHIFT) & JOURNAL_RULE_HIGH);
 }
 
 function textOf(record: usize, state: u32): usize {

@@ -21,7 +21,7 @@
  * Row, words:
  *    0-1  hash of the identity        2-3  hash of the host
  *    4-5  key f64                     6-7  priority f64           8-9  due f64
- *     10  state u8 · flags u8 · rule u16
+ *     10  state u8 · flags in 5 bits · rule's upper 3 bits · rule's lower 16
  *     11  attempt u16 · deliveries u16
  *     12  depth
  *     13  bytes of the text

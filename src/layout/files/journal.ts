@@ -16,7 +16,8 @@
  *    9  crc32 of the key profile's name
  *   10… zero
  *
- * Entry, word 0: kind in bits 0–7, state in 8–10, nameless in 11, came again in 12, rule in 16–31. Then by kind:
+ * Entry, word 0: kind in bits 0–7, state in 8–10, nameless in 11, came again in 12, rule in 16–31, and what of
+ * the rule exceeds 16 bits in 13–15. Then by kind:
  *
  *   record kinds   1–2 name (lo, hi): the identity's keyed hash, or its own for a nameless record
  *   LEASED         3 deliveries
@@ -81,6 +82,9 @@ export const JOURNAL_STATE_MASK = 7;
 export const JOURNAL_NAMELESS = 2048;
 export const JOURNAL_AGAIN = 4096;
 export const JOURNAL_RULE_SHIFT = 16;
+export const JOURNAL_RULE_HIGH_SHIFT = 3;
+export const JOURNAL_RULE_HIGH = 0xe000;
+export const JOURNAL_RULES_MAX = 524_288;
 
 export const JOURNAL_LEASED_WORDS = 4;
 export const JOURNAL_END_WORDS = 4;

@@ -4,6 +4,8 @@ import { RULE_QUEUE_INDEX_WORD } from "../../layout/records/host.ts";
 import {
   JOURNAL_AGAIN,
   JOURNAL_NAMELESS,
+  JOURNAL_RULE_HIGH,
+  JOURNAL_RULE_HIGH_SHIFT,
   JOURNAL_RULE_SHIFT,
   JOURNAL_STATE_SHIFT,
 } from "../../layout/files/journal.ts";
@@ -48,7 +50,22 @@ export function headOf(core: Core, kind: number, record: number, flags: number):
   const nameless = (flags & RECORD_FLAG_NO_IDENTITY) === 0 ? 0 : JOURNAL_NAMELESS;
   const state = recordState(core.store, record) << JOURNAL_STATE_SHIFT;
   const again = isRecordAgain(core.store, record) ? JOURNAL_AGAIN : 0;
-  return kind | state | nameless | again | (ruleIndexOf(core, record) << JOURNAL_RULE_SHIFT);
+  return kind | state | nameless | again | ruleBits(ruleIndexOf(core, record));
+}
+
+/** A rule's index beside kind or state, and flags, in word 0 of an entry or of a snapshot's row. @hot */
+export function ruleBits(index: number): number {
+  return (index << JOURNAL_RULE_SHIFT) | ((index >>> JOURNAL_RULE_HIGH_SHIFT) & JOURNAL_RULE_HIGH);
+}
+
+/** The rule's index in word 0. @hot */
+export function ruleIn(head: number): number {
+  return (head >>> JOURNAL_RULE_SHIFT) | ((head & JOURNAL_RULE_HIGH) << JOURNAL_RULE_HIGH_SHIFT);
+}
+
+/** The record's flags in word 0 of a snapshot's row. */
+export function flagsIn(head: number): number {
+  return (head >>> 8) & 31;
 }
 
 /** Words needed for this many bytes. */

@@ -72,13 +72,13 @@ import {
   JOURNAL_NOTE,
   JOURNAL_PARENT,
   JOURNAL_PARENT_WORDS,
-  JOURNAL_RULE_SHIFT,
   JOURNAL_STATE_MASK,
   JOURNAL_STATE_SHIFT,
   JOURNAL_UNSEEN,
   JOURNAL_VOLATILE,
   JOURNAL_VOLATILE_WORDS,
 } from "../../layout/files/journal.ts";
+import { ruleIn } from "../journal/entry-fields.ts";
 import { isFinishedValue } from "../../frontier/records/finished-word.ts";
 import { keepPeriod } from "../../frontier/records/transitions.ts";
 import {
@@ -242,7 +242,7 @@ function applyAdmitted(replay: Replay): void {
   record.key = checkKey(double(replay, at + 5));
   record.textLength = words[at + 7] as number;
   record.depth = packed >>> 16;
-  record.rule = head >>> JOURNAL_RULE_SHIFT;
+  record.rule = ruleIn(head);
   record.state = checkStateAfter(head & 255, stateOf(head));
   record.isMoved = (head & 255) === LOG_MOVED;
   record.isAgain = false;
@@ -357,7 +357,7 @@ function stateOf(head: number): number {
 
 /** The rule queue that an entry names. */
 function ruleOfEntry(restoration: Restoration, head: number): number {
-  return ruleOfIndex(restoration, head >>> JOURNAL_RULE_SHIFT).handle;
+  return ruleOfIndex(restoration, ruleIn(head)).handle;
 }
 
 function applyParent(replay: Replay): void {

@@ -47,6 +47,7 @@ import {
 } from "../../structures/records/restore-batch.ts";
 import { seenSlot } from "../../structures/seen/seen-set.ts";
 import { checkDue, checkFlags, checkKey, checkPriority, checkStateAfter } from "./check-fields.ts";
+import { flagsIn, ruleIn } from "../journal/entry-fields.ts";
 import { isCopied } from "./copied-records.ts";
 import {
   checkRuleOf,
@@ -166,8 +167,8 @@ export function makeEntries(restoration: Restoration): number {
     const at = rowWords(rows.batch, row);
     const head = u32[at + RESTORE_HEAD_WORD] as number;
     const state = checkStateAfter(LOG_ADMITTED, head & STATE_MASK);
-    checkFlags((head >>> 8) & 255);
-    checkRuleOf(core, ruleOfIndex(restoration, head >>> 16));
+    checkFlags(flagsIn(head));
+    checkRuleOf(core, ruleOfIndex(restoration, ruleIn(head)));
     const at64 = at >> 1;
     checkDue(f64[at64 + (RESTORE_DUE_WORD >> 1)] as number);
     checkPriority(f64[at64 + (RESTORE_PRIORITY_WORD >> 1)] as number);
@@ -188,7 +189,7 @@ function makeRows(restoration: Restoration, columns: RowColumns | undefined): nu
   const count = restoreCount(batch);
   for (let row = 0; row < count; row++) {
     const { u32 } = core.store.region.views; // making a gone rule may move the views
-    const rule = (u32[rowWords(batch, row) + RESTORE_HEAD_WORD] as number) >>> 16;
+    const rule = ruleIn(u32[rowWords(batch, row) + RESTORE_HEAD_WORD] as number);
     setRowRule(batch, row, ruleOfIndex(restoration, rule).handle);
   }
   setRestoreSole(batch, core.sole?.handle ?? 0); // what makes a gone rule comes before
@@ -224,8 +225,8 @@ function makeOne(restoration: Restoration, row: number, columns: RowColumns | un
   record.due = f64[(at + RESTORE_DUE_WORD) >> 1] as number;
   record.state = head & STATE_MASK;
   record.isAgain = (head & AGAIN) !== 0;
-  record.flags = (head >>> 8) & 255;
-  record.rule = head >>> 16;
+  record.flags = flagsIn(head);
+  record.rule = ruleIn(head);
   record.attempt = tries & 65_535;
   record.deliveries = tries >>> 16;
   record.depth = u32[at + RESTORE_DEPTH_WORD] as number;

@@ -35,6 +35,7 @@ import { SNAPSHOT_KEPT_FLAGS } from "../../structures/records/snapshot-batch.ts"
 import { firstRecordAt, hostHashAt } from "../../structures/spill/host-codec.ts";
 import type { BlockImage } from "../../structures/spill/host-images.ts";
 import { entryFlags, entryWords } from "../../structures/spill/record-codec.ts";
+import { ruleBits } from "../journal/entry-fields.ts";
 import { doubleAt } from "./check-block.ts";
 import type { HostChunk, RecordChunk } from "./snapshot-format.ts";
 
@@ -125,7 +126,7 @@ class RecordRows {
     const length = words[start + RECORD_TEXT_BYTES_WORD] as number;
     const state = stateWord & (RECORD_STATE_MASK | RECORD_AGAIN);
     const flags = entryFlags(words, at);
-    this.#words.push((state | ((flags & SNAPSHOT_KEPT_FLAGS) << 8) | (rule << 16)) >>> 0);
+    this.#words.push((state | ((flags & SNAPSHOT_KEPT_FLAGS) << 8) | ruleBits(rule)) >>> 0);
     this.#words.push(((stateWord >>> 16) | (depths & 0xffff0000)) >>> 0, depths & 0xffff, length);
     this.#texts.push(bytesOf(words.subarray(end - ((length + 3) >>> 2), end)));
     let rest = end;

@@ -13,6 +13,7 @@ import {
 } from "../../layout/records/record.ts";
 import { COLD_REMOVED } from "../../structures/storage-tiers.ts";
 import { damaged } from "../directory/frontier-directory.ts";
+import { flagsIn } from "../journal/entry-fields.ts";
 import { blockFault } from "./check-block.ts";
 import {
   doublesOf,
@@ -132,7 +133,7 @@ function recordsFault(chunk: RecordChunk): string | undefined {
     const head = rows[at] as number;
     const state = head & STATE_MASK;
     if (state < RECORD_PENDING || state > RECORD_RESTING) return `state ${state}`;
-    if (((head >>> 8) & 255) >= RECORD_FLAG_VOLATILE) return "flags";
+    if (flagsIn(head) >= RECORD_FLAG_VOLATILE) return "flags";
   }
   const numbers = doublesOf(doubles);
   for (let at = 0; at < numbers.length; at += 3) {

@@ -52,7 +52,7 @@ import {
   SNAPSHOT_ROWS_MAX,
 } from "../../structures/records/snapshot-batch.ts";
 import { float, word } from "../../structures/store.ts";
-import { dueOf, ruleIndexOf } from "../journal/entry-fields.ts";
+import { dueOf, ruleBits, ruleIndexOf } from "../journal/entry-fields.ts";
 import type { BlockImage } from "../../structures/spill/host-images.ts";
 import type {
   BlockChunk,
@@ -112,7 +112,7 @@ export function addRecord(columns: Columns, record: number): void {
   const flags = recordFlags(store, record) & SNAPSHOT_KEPT_FLAGS;
   const length = recordTextLength(store, record);
   const state = recordState(store, record) | (isRecordAgain(store, record) ? AGAIN : 0);
-  words[row * 4] = state | (flags << 8) | (ruleIndexOf(core, record) << 16);
+  words[row * 4] = state | (flags << 8) | ruleBits(ruleIndexOf(core, record));
   words[row * 4 + 1] = recordAttempt(store, record) | (recordDeliveries(store, record) << 16);
   words[row * 4 + 2] = recordDepth(store, record);
   words[row * 4 + 3] = length;

@@ -26,6 +26,7 @@ import {
 } from "../../structures/records/record.ts";
 import { HOST_HELD, HOST_KEPT, HOST_STEERED } from "../../structures/hosts/host-table.ts";
 import { finishedView, isFinishedValue } from "../../frontier/records/finished-word.ts";
+import { flagsIn, ruleIn } from "../journal/entry-fields.ts";
 import { type Failure, failedName, failureOfValue } from "../journal/failure-note.ts";
 import { VISITED_NOTE } from "./digest-file.ts";
 import { packr } from "../msgpack.ts";
@@ -250,7 +251,7 @@ function* recordLines(chunk: RecordChunk, names: ExportNames): Generator<Line> {
     const id = hashText(hashes[row * 4] as number, hashes[row * 4 + 1] as number);
     const hostHash = hashText(hashes[row * 4 + 2] as number, hashes[row * 4 + 3] as number);
     const host = names.hosts.get(hostHash) ?? "";
-    const flags = (head >>> 8) & 255;
+    const flags = flagsIn(head);
     const line: Line = { url: urlOf(text, flags, host) };
     const blob = blobs?.get(row);
     if (blob !== undefined) {
@@ -265,7 +266,7 @@ function* recordLines(chunk: RecordChunk, names: ExportNames): Generator<Line> {
     line.attempt = tries & 65_535;
     line.deliveries = tries >>> 16;
     if (due !== 0) line.dueMs = encode(due);
-    line.rule = names.ruleIds[head >>> 16] ?? "";
+    line.rule = names.ruleIds[ruleIn(head)] ?? "";
     line.host = host;
     line.id = id;
     line.order = encode(order);

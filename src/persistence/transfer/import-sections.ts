@@ -23,6 +23,7 @@ import {
   type Line,
   STATE_NAMES,
 } from "./export-lines.ts";
+import { ruleBits } from "../journal/entry-fields.ts";
 import { packr } from "../msgpack.ts";
 import { STANDALONE_SERIAL } from "../snapshot/standalone-snapshot.ts";
 import { AGAIN, CHUNK_ROWS } from "../snapshot/snapshot-columns.ts";
@@ -69,7 +70,7 @@ export function createSectionMaker(): SectionMaker {
   const hosts = new Map<string, readonly [number, number]>();
   const counts = { hosts: 0, seen: 0, records: 0 };
   const digests: Uint8Array[] = [];
-  let ruleIds: readonly string[] = [];
+  const rules = new Map<string, number>();
   let number = 0;
   let isOver = false;
   const make = (line: Line): Section[] => {
@@ -79,7 +80,8 @@ export function createSectionMaker(): SectionMaker {
     const read = new Reader(line);
     if (number === 1) {
       const head = headOf(read);
-      ruleIds = head.rules.map(({ id }) => id);
+      // Of two with one id, the first.
+      for (const [at, { id }] of head.rules.entries()) if (!rules.has(id)) rules.set(id, at);
       return [head];
     }
     rows.sort = sort;
@@ -93,7 +95,7 @@ export function createSectionMaker(): SectionMaker {
       addSeen(rows, read);
     } else if (sort === "url") {
       counts.records++;
-      addRecord(rows, read, { hosts, ruleIds });
+      addRecord(rows, read, { hosts, rules });
     } else if ("sha1" in line) {
       for (const digest of read.list("sha1")) digests.push(digestOf(digest));
     } else if ("end" in line) {
@@ -210,10 +212,10 @@ function addSeen(rows: Rows, read: Reader): void {
 
 interface Known {
   readonly hosts: ReadonlyMap<string, readonly [number, number]>;
-  readonly ruleIds: readonly string[];
+  readonly rules: ReadonlyMap<string, number>;
 }
 
-function addRecord(rows: Rows, read: Reader, { hosts, ruleIds }: Known): void {
+function addRecord(rows: Rows, read: Reader, { hosts, rules }: Known): void {
   const { line } = read;
   const host = hosts.get(read.text("host"));
   if (host === undefined) throw wrong("host", line.host, "one that a line before it names");
@@ -223,10 +225,10 @@ function addRecord(rows: Rows, read: Reader, { hosts, ruleIds }: Known): void {
   const state = STATE_NUMBERS.get(read.text("state"));
   if (state === undefined) throw wrong("state", line.state, [...STATE_NUMBERS.keys()].join(", "));
   const { flags, text } = textOf(read);
-  const rule = ruleIds.indexOf(read.text("rule"));
-  if (rule < 0) throw wrong("rule", line.rule, "a rule that the first line names");
+  const rule = rules.get(read.text("rule"));
+  if (rule === undefined) throw wrong("rule", line.rule, "a rule that the first line names");
   const again = line.again === true ? AGAIN : 0;
-  rows.words.push((state | again | (flags << 8) | (rule << 16)) >>> 0);
+  rows.words.push((state | again | (flags << 8) | ruleBits(rule)) >>> 0);
   const attempt = read.number("attempt") & 65_535;
   rows.words.push((attempt | (read.number("deliveries") << 16)) >>> 0);
   rows.words.push(read.number("depth"), text.length);

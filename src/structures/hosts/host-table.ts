@@ -15,6 +15,7 @@
  */
 import { assert } from "../../base/assert.ts";
 import { memoryFull } from "../../base/errors.ts";
+import { JOURNAL_RULES_MAX } from "../../layout/files/journal.ts";
 import { REGION_PAGE_BYTES } from "../../layout/memory/region.ts";
 import { arenaGive, arenaTake } from "../../memory/arena.ts";
 import {
@@ -326,8 +327,9 @@ export function isQueue(store: Store, item: number): boolean {
   return ((store.region.views.u32[item * 2 + QUEUE_MARK_WORD] as number) & 255) === QUEUE_MARK;
 }
 
-/** Makes the root of one rule; 0 when memory is exhausted. */
+/** Makes the root of one rule; 0 when memory is exhausted, or no file has room for its index. */
 export function ruleQueueCreate(store: Store, index: number): number {
+  if (index >= JOURNAL_RULES_MAX) return 0;
   const handle = arenaTake(store.arena, RULE_QUEUE_SIZE_BYTES);
   if (handle !== 0) ruleQueueClear(store, handle, index);
   return handle;
