@@ -160,7 +160,7 @@ export class LeaseService implements LeaseActions {
         leases.push(lease);
       }
     } catch (error) {
-      if (leases.length === 0 || !(error instanceof FrontierError)) throw error;
+      keepMade(leases, error);
     }
     this.#readAll(core, leases, 0, nowMs);
     evictAfter(core, leases.length, nowMs);
@@ -171,7 +171,12 @@ export class LeaseService implements LeaseActions {
   /** Leases up to `end` as far as the kernel can hand them out; how many. */
   #takeMany(core: Core, leases: RecordLease[], end: number, nowMs: SteppedMs): number {
     const make = (): RecordLease => new RecordLease(this);
-    return leaseMany(core, nowMs, end - leases.length, { leases, make });
+    try {
+      return leaseMany(core, nowMs, end - leases.length, { leases, make });
+    } catch (error) {
+      keepMade(leases, error);
+      return 0;
+    }
   }
 
   /** The next leases one by one, a few of them; false: no more may go. Throws the error of memory or disk where there are none yet. */
@@ -186,8 +191,7 @@ export class LeaseService implements LeaseActions {
         leases.push(lease);
       }
     } catch (error) {
-      // Those that were made go out; the next poll throws it.
-      if (leases.length === 0 || !(error instanceof FrontierError)) throw error;
+      keepMade(leases, error);
       return false;
     }
     return true;
@@ -493,4 +497,9 @@ function withBad(codes: Uint8Array, bad: Sifted["bad"]): Uint8Array {
     all[index] = isBad.has(index) ? VERDICT_INVALID_REQUEST : (codes[next++] as number);
   }
   return all;
+}
+
+/** Leases that were made go out; the next poll throws the error of memory or disk. */
+function keepMade(leases: readonly RecordLease[], error: unknown): void {
+  if (leases.length === 0 || !(error instanceof FrontierError)) throw error;
 }

@@ -39,6 +39,6 @@ export function pollChosen(
       leases = service.takeChosen(core, max, chosen, steppedMs);
     }
   }
-  lifecycle.end(nowMs);
+  lifecycle.endGiven(leases.length > 0, nowMs);
   return leases;
 }

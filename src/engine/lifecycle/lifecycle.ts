@@ -149,7 +149,7 @@ export class Lifecycle {
     const { core, nowMs } = this.begin();
     if (core === undefined) return [];
     const leases = this.#pollAt(core, max, nowMs);
-    this.end(nowMs);
+    this.endGiven(leases.length > 0, nowMs);
     return leases;
   }
 
@@ -162,7 +162,7 @@ export class Lifecycle {
       lease = this.#leases?.takeOne(core, step(core, nowMs), leaseMs ?? core.limits.leaseMs);
       this.#noteTaken(lease !== undefined, nowMs);
     }
-    this.end(nowMs);
+    this.endGiven(lease !== undefined, nowMs);
     return lease;
   }
 
@@ -448,16 +448,19 @@ export class Lifecycle {
       if (open === undefined) return;
       step(open, atNow);
       this.background.run(open, atNow);
-      this.#endAlone(atNow);
+      this.endGiven(true, atNow);
     });
   }
 
-  /** Closes a step of the clock: that the disk refused was emitted as an event, and what was logged waits for it. */
-  #endAlone(nowMs: number): void {
+  /**
+   * Closes a step of the clock, or a poll that gives leases: that the disk refused was emitted as an event, and what was
+   * logged waits for it.
+   */
+  endGiven(isGiven: boolean, nowMs: number): void {
     try {
       this.end(nowMs);
     } catch (error) {
-      if (!(error instanceof FrontierError)) throw error;
+      if (!isGiven || !(error instanceof FrontierError)) throw error;
     }
   }
 
