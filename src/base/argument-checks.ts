@@ -96,9 +96,12 @@ export function readOutcome(given: unknown): Outcome | undefined {
   return given === undefined ? undefined : readOutcomeFields(given);
 }
 
-/** The members of an iterable argument. An error of the caller's own iterator is thrown on unchanged. */
+/**
+ * The members of an iterable argument, as they are now: a function of the caller's that a call asks may change its list. An
+ * error of the caller's own iterator is thrown on unchanged.
+ */
 export function readList(given: unknown, name: string, expected: string): readonly unknown[] {
-  if (isList(given)) return given;
+  if (isList(given)) return [...given];
   if (!hasFunction(given, Symbol.iterator)) throw misuse("ARGUMENT_INVALID", name, given, expected);
   const iterator = (given as Iterable<unknown>)[Symbol.iterator]();
   if (!hasFunction(iterator, "next")) throw misuse("ARGUMENT_INVALID", name, given, expected);
