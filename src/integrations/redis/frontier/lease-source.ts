@@ -98,11 +98,15 @@ export class LeaseSource {
     return Math.min(...this.#dueAt);
   }
 
-  /** Up to `most` leases, of the partitions that are due; with `isAsked` of all, where none is known to be. They last `leaseMs`, if given. */
+  /**
+   * Up to `most` leases, of the partitions that are due; with `isAsked` of all, where none is known to be. They last `leaseMs`, if
+   * given. Where a partition fails, those of others go out; without any it rejects.
+   */
   async poll(most: number, isAsked: boolean, leaseMs?: number): Promise<RawLease[]> {
     const leases: RawLease[] = [];
+    const causes: unknown[] = [];
     if (isAsked && this.#duePartitions().length === 0) this.#dueAt.fill(Number.NEGATIVE_INFINITY);
-    while (leases.length < most) {
+    while (leases.length < most && causes.length === 0) {
       const due = this.#duePartitions();
       if (due.length === 0) break;
       const left = most - leases.length;
@@ -117,7 +121,10 @@ export class LeaseSource {
           // Without waiting for the others, as long as it has what is asked for.
           for (let isFull = true; isFull && want > 0; ) {
             const asked = Math.min(LEASES_MAX, want);
-            const list = await this.#pollOne(partition, asked, leaseMs);
+            const list = await this.#pollOne(partition, asked, leaseMs).catch((cause) => {
+              causes.push(cause);
+              return [];
+            });
             leases.push(...list);
             isFull = list.length === asked;
             want -= asked;
@@ -125,6 +132,7 @@ export class LeaseSource {
         }),
       );
     }
+    if (leases.length === 0 && causes.length > 0) throw causes[0];
     return leases;
   }
 
@@ -151,11 +159,20 @@ export class LeaseSource {
   /** Up to `most` leases of one host of a partition. */
   async pollHost(host: HostPlace, most: number, leaseMs?: number): Promise<RawLease[]> {
     const { partition, name } = host;
-    const asked = Math.min(most, LEASES_MAX);
-    const { list, nextMs } = await this.#ask(partition, asked, leaseMs, ["host", name]);
-    // What other hosts have is not part of the answer.
-    this.#dueAt[partition] = Math.min(this.#dueAt[partition] as number, nextMs);
-    return list;
+    const leases: RawLease[] = [];
+    try {
+      for (let isMore = true; isMore && leases.length < most; ) {
+        const asked = Math.min(most - leases.length, LEASES_MAX);
+        const { list, nextMs } = await this.#ask(partition, asked, leaseMs, ["host", name]);
+        // What other hosts have is not part of the answer.
+        this.#dueAt[partition] = Math.min(this.#dueAt[partition] as number, nextMs);
+        leases.push(...list);
+        isMore = list.length > 0 && nextMs <= this.now();
+      }
+    } catch (cause) {
+      if (leases.length === 0) throw cause;
+    }
+    return leases;
   }
 
   /** Asks one partition in turn, due or not, however many wait: a message may have been lost. */

@@ -166,8 +166,12 @@ export class LeaseTaker {
       const isGone = specs[ruleAt(raw.record)] === undefined;
       (isGone ? gone : kept).push(new RedisLease(home, raw));
     }
-    if (gone.length > 0) await this.#rematch(gone);
     for (const lease of kept) this.#live.push(lease);
+    try {
+      if (gone.length > 0) await this.#rematch(gone);
+    } catch (cause) {
+      if (kept.length === 0) throw cause; // else they come again when their time is over
+    }
     return kept;
   }
 

@@ -11,7 +11,7 @@ if ARGV[3] == "set" then
   unplace(host)
   if change.delay then settingsOf(host).delay = change.delay end
   if change.limit then settingsOf(host).limit = change.limit end
-  if change.address then settingsOf(host).address = change.address ~= "" and change.address or nil end
+  if change.address then settingsOf(host).address = keptAddress(change.address) end
   if change.delay or change.limit or change.block or change.held ~= nil then host[H_STEERED] = true end
   if change.block then host[H_BLOCK] = change.block end
   if change.held ~= nil then host[H_HELD] = change.held end

@@ -10,11 +10,12 @@
 --           finished; "a" seeded again: what is finished or failed makes way) · e epoch's name · o its request named the epoch · f its host's domain
 local wokeSomething = false
 
--- The number of an epoch, made where its name is new.
+-- The number of an epoch, made where its name is new; nil: two bytes have no more.
 local function familyNamed(name)
   local field = "e:" .. name
   local number = call("HGET", KM, field)
   if number then return tonumber(number) end
+  if C[FAMILIES] >= 65535 then return nil end
   C[FAMILIES] = C[FAMILIES] + 1
   call("HSET", KM, field, C[FAMILIES])
   return C[FAMILIES]
@@ -113,12 +114,14 @@ local function readTerms(list)
     local key = isVisited and "v" or isLater and "w" or queue
     if not targets[key] then targets[key] = {} end
     local isLast = rule.polite ~= 1 and rule.lifo == 1 and start == 0
+    local epoch = options and options.e
+    local family = epoch and familyNamed(epoch) or 0
     local isBudgeted = rule.budgetUrls ~= nil or rule.budgetBytes ~= nil
     all[index] = { number = number, rule = rule, priority = priority, start = start, depth = depth, queue = queue, targets = targets[key],
       due = due, kind = kind, isVisited = isVisited, isLater = isLater, isPut = isVisited or kind == "p", finish = list[index][6],
       isBudgeted = isBudgeted, isPlain = not (options or isBudgeted or isLast or rule.freshGap), isLast = isLast,
       mayReplace = rule.every ~= nil and not (options and (options.o or options.k)), domain = options and options.f,
-      family = familyOf(options and options.e and familyNamed(options.e) or 0), admitted = 0,
+      family = familyOf(family), isFull = epoch and family == 0, admitted = 0,
       word = char(LIVE, depth < 255 and depth or 255) }
   end
   return all
@@ -244,7 +247,7 @@ local function admit(rows, capacity, isKept)
       local kind, depth, field, name = term.kind, term.depth, fields[at], hostNames[at]
       local print = sub(prints, at * 16 - 15, at * 16)
       local bucket = buckets[field]
-      local entry = kind ~= "s" and entryAt(bucket, print) or nil
+      local entry = kind ~= "s" and not term.isFull and entryAt(bucket, print) or nil
       local isNew, isNameless = not entry, kind == "s"
       local code, makesRoom
       if entry then
@@ -268,7 +271,7 @@ local function admit(rows, capacity, isKept)
         end
       end
       if isNew and term.isBudgeted and isSpent(term, name) then code = "7" end
-      if not code and not (term.isPut and (entry or term.isVisited)) and C[PENDING] + C[WAITING] >= capacity then code = "A" end
+      if term.isFull or not code and not (term.isPut and (entry or term.isVisited)) and C[PENDING] + C[WAITING] >= capacity then code = "A" end
       if not code then
         if kind == "r" and not makesRoom and entry and kindOf(buckets[field], entry) == GONE_DONE then
           C[NAMELESS_DONE] = C[NAMELESS_DONE] + 1

@@ -1,7 +1,8 @@
 -- Hosts and their queues. A host is the unit of politeness; it is kept for good, since its turn and the order of joining count later.
 --
 --   host    joined 4 · blocked until 8 · bytes of its pages 8 · queues 1 [· lane of the first queue] · turn × 4096 7 · ready at 8
---           · leased 3 · flags 1 · place 1 [· ends of the first queue] · lane and ends of each other queue [· settings: length 2, msgpack]
+--           · leased 3 · flags 1 · place 1 [· how many queues, where they are more than 255: 4] [· ends of the first queue]
+--           · lane and ends of each other queue [· settings: length 2, msgpack]
 --   lane    what of a queue stays: rule 2 · start 1 · priority 8 · number 5 · parts to 4 · key 6
 --   ends    what each hand-out changes: count 4 · parts from 4 · begin in the first 2 · tail: length 1, text
 --   ready   rule 2 · priority, largest first 8 · start 1 · order 8 · name: members of one sorted set without scores, so that their
@@ -19,7 +20,7 @@
 --- @const Q_COUNT = 7, Q_A = 8, Q_OFF = 9, Q_LENGTH = 10, Q_TAIL = 11
 --- @const H_JOINED = 1, H_BLOCK = 2, H_BYTES = 3, H_QUEUECOUNT = 4, H_TURN = 5, H_READYAT = 6, H_LEASED = 7, H_FLAGS = 8, H_PLACE = 9
 --- @const H_NAME = 10, H_QUEUES = 11, H_HELD = 12, H_KEPT = 13, H_SETTINGS = 14, H_STEERED = 15, H_DECIDED = 16
---- @const HELD = 1, HAS_SETTINGS = 2, KEPT_HOST = 4, STEERED_HOST = 8, DECIDED_HOST = 16
+--- @const HELD = 1, HAS_SETTINGS = 2, KEPT_HOST = 4, STEERED_HOST = 8, DECIDED_HOST = 16, MANY_QUEUES = 32
 --- @const NOWHERE = 0, IN_READY = 1, IN_DELAYED = 2
 --- @const PART_BYTES = 96, FIRST_PART = 1048576, FRACTIONS = 4096
 --- @const WAITING_RULE = 65534
@@ -37,6 +38,10 @@ local function parseHost(name, text)
     at = queues[1][Q_COUNT]
   end
   turn, readyAt, leased, flags, place, at = unpack_(TURNS, text, at)
+  if flags >= MANY_QUEUES then
+    count, at = unpack_(">I4", text, at)
+    flags = flags - MANY_QUEUES
+  end
   for each = 1, count do
     local queue = queues[each] or { unpack_(LANE, text, at) }
     if each > 1 then at = queue[Q_COUNT] end
@@ -59,8 +64,11 @@ local function packHost(host)
   local settings, queues = host[H_SETTINGS], host[H_QUEUES]
   host[H_FLAGS] = (host[H_HELD] and HELD or 0) + (settings and HAS_SETTINGS or 0) + (host[H_KEPT] and KEPT_HOST or 0)
     + (host[H_STEERED] and STEERED_HOST or 0) + (host[H_DECIDED] and DECIDED_HOST or 0)
-  host[H_QUEUECOUNT] = #queues
+  local isMany = #queues > 255
+  host[H_QUEUECOUNT] = isMany and 255 or #queues
+  if isMany then host[H_FLAGS] = host[H_FLAGS] + MANY_QUEUES end
   local texts, clock = { pack(HOST, unpack(host, 1, H_QUEUECOUNT)) }, pack(TURNS, unpack(host, H_TURN, H_PLACE))
+  if isMany then clock = clock .. pack(">I4", #queues) end
   for at = 1, #queues do
     local queue, count = queues[at], #texts
     queue[Q_LENGTH] = #queue[Q_TAIL]
@@ -122,6 +130,11 @@ end
 local function settingsOf(host)
   if not host[H_SETTINGS] then host[H_SETTINGS] = { failures = 0, delay = -1, limit = 0, adaptive = -1, admitted = 0 } end
   return host[H_SETTINGS]
+end
+
+-- An address as a host keeps it; nil: not known.
+local function keptAddress(text)
+  return text ~= "" and #text <= 256 and text or nil
 end
 
 local function delayOf(host, rule)

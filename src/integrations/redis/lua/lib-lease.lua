@@ -78,7 +78,7 @@ local function takeOutcome(host, rule, outcome)
   end
   if outcome.bytes and outcome.bytes > 0 then host[H_BYTES] = host[H_BYTES] + outcome.bytes end
   if outcome.retryAfter then blockHost(host, now + outcome.retryAfter) end
-  if outcome.address then settingsOf(host).address = outcome.address ~= "" and outcome.address or nil end
+  if outcome.address then settingsOf(host).address = keptAddress(outcome.address) end
 end
 
 local function isBadStatus(status) return status ~= nil and (status == 429 or status >= 500) end

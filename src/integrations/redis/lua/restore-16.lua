@@ -13,7 +13,7 @@ refuseWhenFull()
 local what, list, count = ARGV[3], cmsgpack.unpack(ARGV[4]), 0
 
 local function identity(epoch, print)
-  local family = familyOf(epoch ~= "" and familyNamed(epoch) or 0)
+  local family = familyOf(epoch ~= "" and assert(familyNamed(epoch), "more than 65535 epochs") or 0)
   local field = bucketField(family, print)
   readBuckets({ field })
   return family, field, entryAt(buckets[field], print)

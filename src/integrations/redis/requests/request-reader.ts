@@ -20,6 +20,7 @@ import {
   VERDICT_FULL,
   VERDICT_NO_RULE,
   VERDICT_TOO_DEEP,
+  VERDICT_TOO_LONG,
   VERDICT_UNSERIALIZABLE,
 } from "../../../frontier/admission/verdicts.ts";
 import { effectivePriority } from "../../../frontier/core.ts";
@@ -132,6 +133,9 @@ interface HostHome {
 }
 
 const HOSTS_MAX = 65_536;
+/** Depths that a record can keep, and the length of a host that stands in it beside its URL. */
+const DEPTH_MAX = 65_535;
+const OWN_HOST_MAX = 65_535;
 
 export const recordOf = ({ bytes, at, end }: Row): Buffer => bytes.subarray(at, end);
 export const printOf = ({ bytes, at }: Row): Buffer => bytes.subarray(at - PRINT_BYTES, at);
@@ -318,6 +322,7 @@ export class RequestReader {
     const { parent } = origin;
     const maxAttempts = admission?.maxAttempts ?? 0;
     const ownHost = showsHost(hostInUrl(u8, url, url + urlBytes), unit) ? undefined : unit;
+    if (ownHost !== undefined && ownHost.length > OWN_HOST_MAX) return VERDICT_TOO_LONG;
     // Not spread, here and below: a spread took ten times as long as all the rest.
     const at = writeRecord(slab, u8, {
       rule,
@@ -339,7 +344,7 @@ export class RequestReader {
       rule,
       priority,
       isStart,
-      depth,
+      depth: Math.min(depth, DEPTH_MAX),
       bytes: slab.bytes,
       at,
       end: slab.end,

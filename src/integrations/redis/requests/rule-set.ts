@@ -21,6 +21,8 @@ import { packed } from "../server/packing.ts";
 
 /** In place of a rule's number: none takes it. */
 export const NO_RULE_NUMBER = 65_535;
+/** Numbers that scripts poll: what begins with a byte of 253 or more is no rule (lua/lib-lease.lua). */
+const RULE_NUMBERS_MAX = 253 * 256;
 
 export interface RuleSet {
   readonly version: number;
@@ -70,7 +72,7 @@ export function createRuleSet({ version, label, rules, defaults, numbers }: Part
     let number = all.get(name);
     if (number === undefined) {
       number = all.size;
-      if (number >= NO_RULE_NUMBER) throw tooMany(number);
+      if (number >= RULE_NUMBERS_MAX) throw tooMany(number);
       all.set(name, number);
     }
     specs[number] = spec;
@@ -180,6 +182,6 @@ export function unsupported(name: string, expected: string): FrontierError {
 function tooMany(count: number): FrontierError {
   return new FrontierError(
     "RULE_INVALID",
-    `rules: ${count + 1} ids (expected: at most ${NO_RULE_NUMBER} over the frontier's life)`,
+    `rules: ${count + 1} ids (expected: at most ${RULE_NUMBERS_MAX} over the frontier's life)`,
   );
 }
