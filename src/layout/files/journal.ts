@@ -84,7 +84,6 @@ export const JOURNAL_AGAIN = 4096;
 export const JOURNAL_RULE_SHIFT = 16;
 export const JOURNAL_RULE_HIGH_SHIFT = 3;
 export const JOURNAL_RULE_HIGH = 0xe000;
-export const JOURNAL_RULES_MAX = 524_288;
 
 export const JOURNAL_LEASED_WORDS = 4;
 export const JOURNAL_END_WORDS = 4;

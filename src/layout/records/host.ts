@@ -112,6 +112,8 @@ export const QUEUE_MARK = 255;
 
 export const RULE_QUEUE_RANKS_WORD = 0;
 export const RULE_QUEUE_INDEX_WORD = 1;
+/** Indices that files have room for. */
+export const RULE_QUEUES_MAX = 524_288;
 export const RULE_QUEUE_FIRST_WORD = 2;
 export const RULE_QUEUE_FLAGS_WORD = 3;
 export const RULE_QUEUE_PRIORITY_WORD = 4;

@@ -15,7 +15,6 @@
  */
 import { assert } from "../../base/assert.ts";
 import { memoryFull } from "../../base/errors.ts";
-import { JOURNAL_RULES_MAX } from "../../layout/files/journal.ts";
 import { REGION_PAGE_BYTES } from "../../layout/memory/region.ts";
 import { arenaGive, arenaTake } from "../../memory/arena.ts";
 import {
@@ -36,6 +35,7 @@ import {
   HOST_TURN_WORD,
   QUEUE_MARK,
   QUEUE_MARK_WORD,
+  RULE_QUEUES_MAX,
   RULE_QUEUE_INDEX_WORD,
   RULE_QUEUE_SIZE_BYTES,
 } from "../../layout/records/host.ts";
@@ -329,7 +329,7 @@ export function isQueue(store: Store, item: number): boolean {
 
 /** Makes the root of one rule; 0 when memory is exhausted, or no file has room for its index. */
 export function ruleQueueCreate(store: Store, index: number): number {
-  if (index >= JOURNAL_RULES_MAX) return 0;
+  if (index >= RULE_QUEUES_MAX) return 0;
   const handle = arenaTake(store.arena, RULE_QUEUE_SIZE_BYTES);
   if (handle !== 0) ruleQueueClear(store, handle, index);
   return handle;
