@@ -453,8 +453,8 @@ export class Lifecycle {
   }
 
   /**
-   * Closes a step of the clock, or a poll that gives leases: that the disk refused was emitted as an event, and what was
-   * logged waits for it.
+   * Closes a step of the clock, or a poll that has leases: that the disk refused was emitted as an event, and what was logged
+   * waits for it.
    */
   endGiven(isGiven: boolean, nowMs: number): void {
     try {

@@ -317,14 +317,13 @@ export class RequestReader {
     let extras = admission?.blob;
     if (origin.redirects !== undefined) extras = addExtras(extras, { r: origin.redirects });
     if (input.epoch !== undefined) extras = addExtras(extras, { e: input.epoch });
-    const slab = this.#slab;
     const { u8 } = this.#kernel.region.views;
     const { parent } = origin;
     const maxAttempts = admission?.maxAttempts ?? 0;
-    const ownHost = showsHost(hostInUrl(u8, url, url + urlBytes), unit) ? undefined : unit;
-    if (ownHost !== undefined && ownHost.length > OWN_HOST_MAX) return VERDICT_TOO_LONG;
+    const isShown = showsHost(hostInUrl(u8, url, url + urlBytes), unit);
+    if (!isShown && unit.length > OWN_HOST_MAX) return VERDICT_TOO_LONG;
     // Not spread, here and below: a spread took ten times as long as all the rest.
-    const at = writeRecord(slab, u8, {
+    const at = writeRecord(this.#slab, u8, {
       rule,
       depth,
       priority,
@@ -333,7 +332,7 @@ export class RequestReader {
       extras,
       maxAttempts,
       isOnce,
-      host: ownHost,
+      host: isShown ? undefined : unit,
       print: this.#page,
       url,
       urlBytes,
@@ -345,9 +344,9 @@ export class RequestReader {
       priority,
       isStart,
       depth: Math.min(depth, DEPTH_MAX),
-      bytes: slab.bytes,
+      bytes: this.#slab.bytes,
       at,
-      end: slab.end,
+      end: this.#slab.end,
       dueMs,
       dedup:
         origin.put ??
