@@ -6,6 +6,7 @@
  *   I1  The seen-set decides what state an identity is in; a history of an identity that it does not hold is skipped.
  */
 import { FrontierError, memoryFull } from "../../base/errors.ts";
+import { clampPriority, effectivePriority, ruleOfId } from "../../frontier/core.ts";
 import { hasReserve, hasRoomFor } from "../../frontier/records/memory-reserve.ts";
 import { forgetDone } from "../../frontier/epochs/row-epochs.ts";
 import { comeBackNow } from "../../frontier/epochs/recrawl.ts";
@@ -98,8 +99,10 @@ export function needArchive(archive: RecordArchive | undefined): RecordArchive {
 function pushAgain(intake: IntakeContext, history: RecordHistory, nowMs: number): boolean {
   const { store } = intake.core;
   const { m, b, h, n, k, u, d } = history.extras === undefined ? {} : unpackExtras(history.extras);
+  const priority = ownPriority(intake, history);
   const request: RequestInput = {
-    ...{ url: history.url, depth: history.depth, priority: history.priority },
+    ...{ url: history.url, depth: history.depth },
+    ...(priority === undefined ? {} : { priority }),
     ...(m === undefined ? {} : { method: m }),
     ...(b === undefined ? {} : { body: b }),
     ...(h === undefined ? {} : { headers: h }),
@@ -113,6 +116,17 @@ function pushAgain(intake: IntakeContext, history: RecordHistory, nowMs: number)
   const [code] = pushList(intake, [request], context);
   if (parent !== 0) parentRelease(store, parent);
   return (code as number) <= VERDICT_DEFERRED;
+}
+
+/** The priority before its depth counts; undefined: its rule's. */
+function ownPriority(
+  { core }: IntakeContext,
+  { rule, priority, depth }: RecordHistory,
+): number | undefined {
+  const policy = ruleOfId(core, rule)?.policy;
+  if (policy === undefined) return priority;
+  if (priority === effectivePriority(policy, undefined, depth)) return undefined;
+  return clampPriority(priority + depth * policy.depthPriority);
 }
 
 function isDone(value: number): boolean {

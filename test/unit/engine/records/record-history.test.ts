@@ -113,6 +113,20 @@ describe("records: 'full'", () => {
     await again.close();
   });
 
+  it("requeues a done record at its own priority: its depth counts once", async () => {
+    const defaults = { depthPriority: 3 };
+    const frontier = await openFull(temporary(), undefined, { defaults });
+    frontier.push({ url: "https://a.example/1", depth: 4 });
+    frontier.push({ url: "https://a.example/2", depth: 4, priority: 50 });
+    frontier.done(frontier.pollMany(2));
+    expect(frontier.requeue({ state: "done" })).toBe(2);
+    expect(frontier.pollMany(2).map(({ url, depth, priority }) => [url, depth, priority])).toEqual([
+      ["https://a.example/2", 4, 38],
+      ["https://a.example/1", 4, -12],
+    ]);
+    await frontier.close();
+  });
+
   it("lists done URLs that come again beside those that do not, with their histories", async () => {
     const directory = temporary();
     const options = { defaults: { epoch: { every: "1h" } } } as const;
