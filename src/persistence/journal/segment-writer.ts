@@ -19,6 +19,8 @@ import { segmentHead } from "./segment-format.ts";
 
 /** Room allocated ahead in mode `sync`, so that a frame never meets a full disk. */
 const AHEAD_BYTES = 1024 * 1024;
+/** Room is written in pieces of at most so much: a call of very many has room of gigabytes. */
+const ZEROS_BYTES_MAX = 1_048_576;
 
 interface Frame {
   readonly bytes: Uint8Array;
@@ -159,10 +161,12 @@ export class SegmentFile {
     const need = this.size + bytes;
     if (this.#ahead >= need) return;
     const from = Math.max(this.#ahead, this.size); // never over written frames
-    const step = Math.max(need, from + AHEAD_BYTES) - from;
+    const end = Math.max(need, from + AHEAD_BYTES);
     this.#isWhole = false; // the room may be torn until a sync
-    writeAll(this.#files, this.#file, new Uint8Array(step), from);
-    this.#ahead = from + step;
+    const zeros = new Uint8Array(Math.min(end - from, ZEROS_BYTES_MAX));
+    for (let at = from; at < end; at += zeros.length)
+      writeAll(this.#files, this.#file, zeros.subarray(0, end - at), at);
+    this.#ahead = end;
   }
 
   /** After a failed sync, every held frame is written again (I3). */
