@@ -26,6 +26,8 @@ const VALUED: ReadonlySet<string> = new Set([
 ]);
 /** Between directives. A weekday is followed by a comma too. */
 const COMMA = /(?<!unavailable_after\s*:\s*[a-z]{3,9}),/i;
+/** Their values are no directives: `none` may be one. */
+const VALUE = /max-(?:snippet|image-preview|video-preview)\s*:\s*[^\s,]*/g;
 const UNAVAILABLE = /^\s*unavailable_after\s*:\s*(.*?)\s*$/i;
 const LENGTH_MAX = 4_096;
 
@@ -68,7 +70,10 @@ function directivesOf(parts: readonly string[]): RobotsDirectives {
   const dates = parts.flatMap((part) => UNAVAILABLE.exec(part)?.[1] ?? []);
   const [unavailableAfter] = dates;
   const plain = parts.filter((part) => !UNAVAILABLE.test(part)).join(",");
-  const words = plain.toLowerCase().split(/[\s,:]+/);
+  const words = plain
+    .toLowerCase()
+    .replace(VALUE, "")
+    .split(/[\s,:]+/);
   const isNone = words.includes("none");
   return {
     isNoFollow: isNone || words.includes("nofollow"),

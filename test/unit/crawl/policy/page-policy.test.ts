@@ -130,6 +130,20 @@ describe("a page's policy", () => {
     expect(robotsTag("unavailable_after: none", "outrider").isNoFollow).toBe(false);
   });
 
+  it("a directive's value is no directive of its own", () => {
+    const text = "max-image-preview: none, max-snippet:0, max-video-preview:-1, noarchive";
+    for (const read of [robotsTag(text, "outrider"), robotsMeta(text)])
+      expect([read.isNoIndex, read.isNoFollow, read.text]).toEqual([
+        ...[
+          false,
+          false,
+          "max-image-preview: none, max-snippet:0, max-video-preview:-1, noarchive",
+        ],
+      ]);
+    for (const after of ["max-image-preview:none, nofollow", "nofollow max-image-preview:none"])
+      expect([robotsMeta(after).isNoIndex, robotsMeta(after).isNoFollow]).toEqual([false, true]);
+  });
+
   it("keeps a bounded number of statements, and counts them all", () => {
     const many = Array.from({ length: 1_000 }, (_, at) => ({
       ...{ source: "robots.txt" as const, kind: "content-usage" as const, line: at },
