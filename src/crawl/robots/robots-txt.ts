@@ -174,7 +174,7 @@ async function askFor(options: RobotsOptions, origin: string): Promise<RobotsRul
       const bounded = Math.min(waitMs, options.maxRetryAfterMs ?? RETRY_AFTER_MS_MAX);
       return { ...allOrNothing("unreachable", untilMs), waitMs: bounded };
     }
-    if (status >= 200 && status < 300) return noted(textOf(answer.body));
+    if (status >= 200 && status < 300) return noted(textOf(answer));
     const location = answer.headers.location;
     if (status < 300 || status >= 400 || typeof location !== "string") break;
     const next = URL.canParse(location, url) ? new URL(location, url) : undefined;
@@ -184,8 +184,10 @@ async function askFor(options: RobotsOptions, origin: string): Promise<RobotsRul
   return noted(undefined);
 }
 
-function textOf(body: Buffer): string {
-  return body.toString("utf8").replace(/^\ufeff/, "");
+/** Without a line that the bound has cut: its rule would forbid more than the whole line. */
+function textOf({ body, isTruncated }: Download): string {
+  const text = body.toString("utf8").replace(/^\ufeff/, "");
+  return isTruncated ? text.replace(/[^\r\n]*$/, "") : text;
 }
 
 /** Of a file, or where there is none. */
