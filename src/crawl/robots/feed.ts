@@ -6,6 +6,7 @@
  *   entry   Atom   link whose rel is alternate or missing · updated, else published
  *
  *   I1  Only what stands directly in an entry counts: not the links of its text, nor those of the feed that it was taken from.
+ *       A relative link is one of `xml:base`, of its own or of what it stands in, else of the feed's URL.
  *   I2  At most FEED_ENTRIES_MAX entries are read.
  */
 import type { RequestInput } from "../../index.ts";
@@ -23,6 +24,7 @@ const PROLOGUE = [
   ["<!", ">"],
 ] as const;
 const ENTRIES = new Set(["item", "entry"]);
+const ROOTS = new Set(["feed", "rss", "rdf:rdf", "channel"]);
 /** Fields by name: the first that an entry has counts. */
 const LINKS = ["link", "guid", "id"];
 const DATES = ["updated", "pubdate", "dc:date", "published"];
@@ -44,32 +46,37 @@ export function isFeedText(text: string): boolean {
   }
 }
 
-/** The requests of a feed's entries, in its order; relative links are those of its own URL. */
-export async function readFeed(text: string, base: string): Promise<RequestInput[]> {
+/** The requests of a feed's entries, in its order. */
+export async function readFeed(text: string, url: string): Promise<RequestInput[]> {
   const requests: RequestInput[] = [];
   let depth = 0;
   /** Depth of the entry that is open; 0: none. */
   let entryAt = 0;
   let field = "";
   let fields = new Map<string, string>();
+  let [feedBase, base] = [url, url];
   const add = (name: string, letters: string): void => {
     const before = fields.get(name) ?? "";
     if (before.length < FIELD_LETTERS_MAX) fields.set(name, before + letters);
   };
   const sink = {
-    wants: (name: string) => name === "link" || name === "guid",
+    wants: (name: string) => LINKS.includes(name) || ENTRIES.has(name) || ROOTS.has(name),
     open(name: string, attributes: Attributes) {
       depth++;
       field = "";
       if (entryAt === 0 && ENTRIES.has(name)) {
         entryAt = depth;
         fields = new Map();
+        base = baseOf(attributes, feedBase);
+      } else if (entryAt === 0 && ROOTS.has(name)) {
+        feedBase = baseOf(attributes, feedBase);
       } else if (entryAt > 0 && depth === entryAt + 1) {
         if (name !== "guid" || attributes.ispermalink?.toLowerCase() !== "false") field = name;
         const { href, rel = "alternate" } = attributes;
         if (name !== "link" || href === undefined) return;
         field = "";
-        if (rel.toLowerCase() === "alternate" && !fields.has("link")) add("link", href);
+        if (rel.toLowerCase() === "alternate" && !fields.has("link"))
+          add("link", pageOf(href, baseOf(attributes, base)) ?? href);
       }
     },
     text(_: number, read: () => string) {
@@ -87,6 +94,10 @@ export async function readFeed(text: string, base: string): Promise<RequestInput
   };
   await readTags(text, sink, true);
   return requests;
+}
+
+function baseOf({ "xml:base": own = "" }: Attributes, base: string): string {
+  return own !== "" && URL.canParse(own, base) ? new URL(own, base).href : base;
 }
 
 function requestOf(fields: ReadonlyMap<string, string>, base: string): RequestInput | undefined {

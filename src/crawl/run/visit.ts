@@ -374,7 +374,8 @@ async function sitemap(
   try {
     await room.take(SITEMAP_BYTES_MAX, context.signal);
     const { url, data } = lease;
-    const listed = withoutExcluded(await readSitemap(answer.body, url), context);
+    const type = String(answer.headers["content-type"] ?? "");
+    const listed = withoutExcluded(await readSitemap(answer.body, url, type), context);
     room.end();
     const found = await context.sitemapTimes.take({ url, data, found: listed });
     context.counters.sitemaps++;

@@ -55,6 +55,20 @@ describe("readFeed", () => {
     expect(await urlsOf(text)).toEqual(["https://news.example/1"]);
   });
 
+  it("resolves links against xml:base, of the feed, the entry and the link", async () => {
+    const text = `<feed xmlns="http://www.w3.org/2005/Atom" xml:base="/blog/">
+      <entry><link href="1"/></entry>
+      <entry xml:base="2026/"><link href="2"/></entry>
+      <entry xml:base="2026/"><link xml:base="11/" href="3"/></entry>
+      <entry><id>tag:x</id><link href="/4"/></entry></feed>`;
+    const at = "https://news.example";
+    expect(await urlsOf(text)).toEqual([
+      ...[`${at}/blog/1`, `${at}/blog/2026/2`, `${at}/blog/2026/11/3`, `${at}/4`],
+    ]);
+    const rss = `<rss xml:base="https://else.example/a/"><channel><item><link>5</link></item></channel></rss>`;
+    expect(await urlsOf(rss)).toEqual(["https://else.example/a/5"]);
+  });
+
   it("survives what is broken or meant to harm", async () => {
     expect(await urlsOf("<rss><item><link>https://a.example/1")).toEqual([]);
     expect(await urlsOf("</item></rss><item><link>https://a.example/1</link></item>")).toEqual([

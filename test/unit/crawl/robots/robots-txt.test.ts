@@ -4,7 +4,7 @@ import { createVirtualClock } from "../../../../src/base/clock.ts";
 import { DownloadError } from "../../../../src/crawl/http/download-error.ts";
 import type { Download } from "../../../../src/crawl/module-registry.ts";
 import { createRobots, type Robots } from "../../../../src/crawl/robots/robots-txt.ts";
-import { readSitemap } from "../../../../src/crawl/robots/sitemap.ts";
+import { isSitemapBody, readSitemap } from "../../../../src/crawl/robots/sitemap.ts";
 
 type Answers = Record<string, { status: number; body?: string; location?: string } | "down">;
 
@@ -163,6 +163,25 @@ Allow: /no-but.html\nCrawl-delay: 2.5\nSitemap: ${at}/s.xml\nSitemap: /relative\
     expect(heldBytes - body.length).toBeGreaterThan(atLeast);
   });
 
+  it("takes no rule from a line that the bound cuts: it would forbid more than the whole line", async () => {
+    const whole = "User-agent: *\nDisallow: /a\nDisallow: /";
+    const answer = { url: file, status: 200, headers: {}, bytes: 0, latencyMs: 1 };
+    const robots = (body: string, isTruncated: boolean): Robots =>
+      createRobots({
+        ...{ userAgent: "x", clock: createVirtualClock(1_000), expiryMs: 1_000, retryMs: 10 },
+        ...{ attempts: 3, maxCrawlDelayMs: 60_000 },
+        fetch: async () => ({ ...answer, body: Buffer.from(body), isTruncated }),
+      });
+    const allows = async (body: string, isTruncated: boolean): Promise<boolean[]> => {
+      const rules = await robots(body, isTruncated).fetch(at);
+      return [rules.isAllowed(`${at}/a`), rules.isAllowed(`${at}/b`)];
+    };
+    expect(await allows(whole, true)).toEqual([false, true]);
+    expect(await allows(whole, false)).toEqual([false, false]);
+    expect(await allows(`${whole}\r`, true)).toEqual([false, false]);
+    expect(await allows("Disallow: /", true)).toEqual([true, true]);
+  });
+
   it("nothing that a file holds makes it throw", async () => {
     for (const body of [
       "User-agent: __proto__\nDisallow: /x",
@@ -196,6 +215,36 @@ describe("readSitemap", () => {
       { url: "http://a/1" },
       { url: "https://b/2" },
     ]);
+  });
+
+  it("takes the date of a news sitemap's article where it has no other", async () => {
+    const news = (date: string, rest: string): string =>
+      `<url><loc>http://a/${rest.length}</loc>${rest}<news:news><news:publication><news:name>A</news:name></news:publication>
+      <news:publication_date>${date}</news:publication_date></news:news></url>`;
+    const text = `<urlset>${news("2026-11-26T10:00Z", "")}${news("2026-11-26", "<lastmod>2026-11-27</lastmod>")}</urlset>`;
+    expect(await readSitemap(Buffer.from(text), BASE)).toEqual([
+      { url: "http://a/0", data: { lastmod: "2026-11-26T10:00Z" } },
+      { url: "http://a/29", data: { lastmod: "2026-11-27" } },
+    ]);
+  });
+
+  it("reads each encoding that XML may have: by its mark, the header or its declaration", async () => {
+    const expected = [{ url: "http://a/caf%C3%A9" }];
+    const feed = (encoding: string): string =>
+      `<?xml version="1.0"${encoding}?><rss><channel><item><link>/café</link></item></channel></rss>`;
+    const latin = (text: string): Buffer => Buffer.from(text, "latin1");
+    const declared = latin(feed(` encoding='ISO-8859-1'`));
+    expect(await readSitemap(declared, BASE)).toEqual(expected);
+    expect(await readSitemap(gzipSync(declared), BASE)).toEqual(expected);
+    const type = "application/rss+xml; charset=windows-1252";
+    expect(await readSitemap(latin(feed("")), BASE, type)).toEqual(expected);
+    const marked = Buffer.from(`\ufeff${feed(' encoding="UTF-16"')}`, "utf16le");
+    expect(isSitemapBody(marked)).toBe(true);
+    expect(await readSitemap(marked, BASE)).toEqual(expected);
+    const lying = Buffer.from(feed(' encoding="UTF-16"'));
+    expect(await readSitemap(lying, BASE)).toEqual(expected);
+    const unknown = Buffer.from(feed(' encoding="x-none"'));
+    expect(await readSitemap(unknown, BASE)).toEqual(expected);
   });
 
   it("reads 50,000 entries at most, and no bomb", async () => {
