@@ -16,7 +16,7 @@ export interface Lastmod {
 const DATE = /^(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ](.+))?)?)?$/;
 const TIME = /^\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?$/i;
 const RFC_822 =
-  /^(?:[A-Za-z]{3,9}, *)?\d{1,2} [A-Za-z]{3} \d\d(?:\d\d)? \d\d:\d\d(?::\d\d)?(?: [A-Z]{1,4}| [+-]\d{4})?$/;
+  /^(?:[a-z]+, *)?\d\d? [a-z]{3} \d\d(?:\d\d)? \d\d:\d\d(?::\d\d)?(?: [a-z]{1,4}| [+-]\d{4})?$/i;
 /** Before the web there was no page. */
 const EARLIEST_MS = Date.UTC(1990, 0, 1);
 const TEXT_MAX = 64;

@@ -10,7 +10,6 @@
 import {
   checkExtension,
   checkText,
-  readDone,
   readList,
   readOutcome,
   readRetry,
@@ -64,13 +63,13 @@ import {
 import { recordUrl, SCRATCH_ROWS, scratchUrls } from "../../structures/records/kernel-scratch.ts";
 import type { Extras } from "../intake/request-extras.ts";
 import { journalBytesBound, pushList, refuse } from "../intake/push-requests.ts";
-import { type LeaseActions, NO_RESULT, storeFingerprint, RecordLease } from "./record-lease.ts";
+import { type Found, readResult, withBad } from "./read-result.ts";
+import { type LeaseActions, storeFingerprint, RecordLease } from "./record-lease.ts";
 import type { Lifecycle } from "../lifecycle/lifecycle.ts";
 import { DONE_LATE, DONE_PLAIN, doneResult } from "../intake/push-result.ts";
 import { readRedirect, redirected } from "./redirect.ts";
-import { type Sifted, siftRequests } from "../intake/request-fields.ts";
 import type { NormalPolicy } from "../../url/keys/key-policy.ts";
-import { absoluteLink, absoluteLinks } from "../../url/parsing/page-links.ts";
+import { absoluteLink } from "../../url/parsing/page-links.ts";
 import type {
   DoneResult,
   LeaseResult,
@@ -435,11 +434,6 @@ export class LeaseService implements LeaseActions {
   }
 }
 
-/** What was found: values that are no requests are reported as errors, all others are pushed. */
-interface Found extends Sifted {
-  readonly size: number;
-}
-
 /** What children have from their page. */
 interface Family {
   readonly depth: number;
@@ -453,50 +447,6 @@ interface Admitting {
   readonly sifted: Found;
   readonly family: Family;
   readonly nowMs: number;
-}
-
-interface Result {
-  readonly outcome: Outcome | undefined;
-  readonly errors: readonly unknown[];
-  readonly sifted: Found | undefined;
-}
-
-const NOTHING: Result = Object.freeze({ outcome: undefined, errors: [], sifted: undefined });
-
-function readResult(given: LeaseResult, base: string): Result {
-  if (given === NO_RESULT) return NOTHING;
-  const { found, errors, outcome } = readDone(given);
-  return {
-    outcome,
-    errors: errors ?? [],
-    sifted: found === undefined ? undefined : sift(found, base),
-  };
-}
-
-/** Links in their order, relative ones resolved against the page. */
-function sift(list: readonly unknown[], base: string): Found {
-  const size = list.length;
-  if (list.every((one) => typeof one === "string")) {
-    return { size, good: absoluteLinks(list as readonly string[], base), bad: [] };
-  }
-  const { good, bad } = siftRequests(list, "found");
-  const absolute = good.map((one) =>
-    typeof one === "string"
-      ? absoluteLink(one, base)
-      : { ...one, url: absoluteLink(one.url, base) },
-  );
-  return { size, good: absolute, bad };
-}
-
-/** Inserts the verdicts of values that were no requests at their places. */
-function withBad(codes: Uint8Array, bad: Sifted["bad"]): Uint8Array {
-  const all = new Uint8Array(codes.length + bad.length);
-  const isBad = new Set(bad.map(({ index }) => index));
-  let next = 0;
-  for (let index = 0; index < all.length; index++) {
-    all[index] = isBad.has(index) ? VERDICT_INVALID_REQUEST : (codes[next++] as number);
-  }
-  return all;
 }
 
 /** Leases that were made go out; the next poll throws the error of memory or disk. */
