@@ -166,7 +166,7 @@ function createReader(
     else if (!found.hrefs.has(href)) found.tooMany++;
   };
   const sink: TagSink = {
-    wants: (name) => WANTED.has(name),
+    wants: (name) => WANTED.has(name) || (name === "img" && digest !== undefined),
     open(name, attributes) {
       if (name === "a" || name === "area") {
         isLink = name === "a" && attributes.href !== undefined;
@@ -177,6 +177,7 @@ function createReader(
       else if (name === "base") found.base ??= attributes.href;
       else if (name === "meta") readMeta(found, attributes, { add, product });
       else if (name === "link") readLink(found, attributes, add);
+      else if (name === "img") digest?.image(attributes.src ?? "");
     },
     text(length, read) {
       if (isSilent) return;

@@ -3,7 +3,7 @@
  *
  *   text ─▶ words ─▶ content      a hash over all words in their order: another word, another hash
  *                ├─▶ masked       the same, without the words that are in the page's own URL
- *                ├─▶ shingles     each four words in a row of one element, hashed (Broder's, 1997)
+ *                ├─▶ shingles     each four words in a row of one sentence, hashed (Broder's, 1997): sentences in another order are no other text
  *                └─▶ similarity   each shingle votes on 64 bits, once a page
  *
  * In shingles, numbers are all alike, and so are the words of the page's URL: "no results for shoes" under ?q=shoes shows nothing of its own.
@@ -21,6 +21,9 @@ export interface TextDigest {
   masked(): string;
   /** The two halves of the similarity digest, or undefined where there is too little text to compare. */
   similarity(): Similarity | undefined;
+  /** An image that the page shows. */
+  image(url: string): void;
+  images(): ReadonlySet<number>;
   /** Each once. */
   shingles(): ReadonlySet<number>;
   /** Numbers that are not in the URL, each with the word before it, each once: a time among other times, a value under its name. */
@@ -70,9 +73,8 @@ export function createTextDigest(url?: string): TextDigest {
   return {
     add(text, isLink = false) {
       let word = FNV_START;
-      let [letters, isNumber] = [0, false];
       // Of a word's runs of letters and digits the one at hand, and whether all are the URL's.
-      let [run, runs] = [FNV_START, 0];
+      let [letters, isNumber, run, runs] = [0, false, FNV_START, 0];
       let isOwn = own.size > 0;
       for (let at = 0; at <= text.length; at++) {
         const code = at < text.length ? text.charCodeAt(at) : SPACE;
@@ -99,6 +101,7 @@ export function createTextDigest(url?: string): TextDigest {
         const hash = mixed(word ^ letters);
         const shown = isOwn && runs > 0 ? VARIES : hash;
         end(hash, shown, isNumber ? VARIES : shown);
+        if (isSentenceEnd(text.charCodeAt(at - 1))) third = second = first = 0;
         const isOfPage = isNumber && !isLink && isCompared && shown === hash;
         if (isOfPage && isValue(text, at - letters, at)) numbers.add(joined(previous, hash));
         previous = hash;
@@ -112,7 +115,20 @@ export function createTextDigest(url?: string): TextDigest {
     content: () => hashOf(a, b),
     masked: () => hashOf(maskedA, maskedB),
     similarity: () => (shingles.size < SHINGLES_MIN ? undefined : similarityOf(votes)),
-    ...{ shingles: () => shingles, numbers: () => numbers },
+    ...{ shingles: () => shingles, numbers: () => numbers, ...createImages() },
+  };
+}
+
+function createImages(): Pick<TextDigest, "image" | "images"> {
+  const images = new Set<number>();
+  return {
+    image(url) {
+      let hash = FNV_START;
+      for (let at = 0; at < url.length; at++)
+        hash = Math.imul(hash ^ url.charCodeAt(at), FNV_PRIME);
+      if (images.size < SHINGLES_MAX) images.add(mixed(hash));
+    },
+    images: () => images,
   };
 }
 
@@ -135,6 +151,10 @@ function wordsOf(url: string): ReadonlySet<number> {
     }
   }
   return words;
+}
+
+function isSentenceEnd(code: number): boolean {
+  return code === 46 || code === 33 || code === 63 || code === 0x3002; // . ! ? and 。
 }
 
 function isValue(text: string, from: number, to: number): boolean {

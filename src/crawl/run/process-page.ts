@@ -11,7 +11,7 @@ import type { Outcome, RequestLike } from "../../index.ts";
 import { createTextDigest, type TextDigest } from "../page/text-digest.ts";
 import { isHtmlType, readPage } from "../page/extract-page.ts";
 import type { Analysis, Chosen, Download, Extract, ItemSource, Page } from "../module-registry.ts";
-import { ASIDE_PRIORITY, laterPriority } from "../traps/last-places.ts";
+import { asidePriority, laterPriority } from "../traps/last-places.ts";
 import { isTrapUrl } from "../page/trap-links.ts";
 import { type PagePolicy, policyOf } from "../policy/page-policy.ts";
 import { checkDecision, type TakenDecision } from "../policy/policy-hook.ts";
@@ -64,7 +64,7 @@ export async function processPage(
   const isFollowed = decision.follow && !context.limits.sitemapOnly;
   const links = isFollowed ? (analysis?.found ?? (await linksOf(page))) : [];
   if (digest !== undefined && isWatched) await watch(page, context, digest);
-  const found = filterFound(links, context);
+  const found = filterFound(links, context, lease.depth + 1);
   if (decision.keep) context.bodies?.save(page);
   const compared =
     digest === undefined || !isCompared
@@ -321,14 +321,18 @@ function leftFirst(
 }
 
 /** Links that do not have the form of a trap and that `include` and `exclude` permit; without parts that mean nothing. */
-function filterFound(found: Iterable<RequestLike>, context: VisitContext): RequestLike[] {
+function filterFound(
+  found: Iterable<RequestLike>,
+  context: VisitContext,
+  depth: number,
+): RequestLike[] {
   const kept: RequestLike[] = [];
   for (const one of found) {
     const url = one instanceof URL ? one.href : typeof one === "string" ? one : one?.url;
     const plain = typeof url === "string" ? context.traps?.plainOf(url) : undefined;
     const left = leftFirst(url, plain, context);
     if (left === undefined || left === "aside")
-      kept.push(placed(one, plain ?? url, context, left === "aside"));
+      kept.push(placed(one, plain ?? url, context, left && asidePriority(depth)));
     else context.counters[left]++;
   }
   return kept;
@@ -339,11 +343,11 @@ function placed(
   one: RequestLike,
   url: string | undefined,
   { traps }: VisitContext,
-  isAside: boolean,
+  aside: number | undefined,
 ): RequestLike {
   if (url === undefined) return one;
   const fields = typeof one === "object" && !(one instanceof URL) ? one : undefined;
-  if (isAside) return { ...fields, url, priority: ASIDE_PRIORITY };
+  if (aside !== undefined) return { ...fields, url, priority: aside };
   const doubt = traps?.doubtOf(url) ?? 0;
   if (doubt > 0) return { priority: laterPriority(doubt), ...fields, url };
   return fields === undefined ? url : { ...fields, url };

@@ -20,6 +20,7 @@ import {
   countVisit,
   type VisitWithLinks,
   LINKS_MAX,
+  ORPHANS,
   type Tables,
   VARIABLE_SCORE,
   type Visit,
@@ -49,11 +50,16 @@ const MIXED_SHARE = 0.5;
 /** So many links into a family for each visit multiply; where such a share of them showed nothing, a page is to have so many new shingles. */
 const [EXPLOSIVE_LINKS, EXPLOSIVE_BARE, EXPLOSIVE_SHINGLES] = [3, 0.2, 12];
 
-/** What a visit shows of a family; whether one of its newest pages has the same text. */
-export function learnFamily(tables: Tables, name: string, visit: VisitWithLinks): boolean {
+/** What a visit shows of a family; whether one of its newest pages has the same text, and whether it was empty. */
+export function learnFamily(
+  tables: Tables,
+  name: string,
+  visit: VisitWithLinks,
+): { isSame: boolean; isEmpty: boolean } {
   const { text, fresh } = visit;
   const family = familyOf(tables, name, text.url);
-  const inside = fresh.filter((shape) => shape.families.includes(name));
+  const isOrphan = name.endsWith(ORPHANS);
+  const inside = isOrphan ? fresh : fresh.filter((shape) => shape.families.includes(name));
   if (inside.length > 1) family.branching++;
   const isNovel = visit.isNovel && !isTooLittle(family, visit, inside.length > 0);
   if (!isNovel && !visit.isAgain && !visit.isOriginal) family.bare++;
@@ -64,7 +70,7 @@ export function learnFamily(tables: Tables, name: string, visit: VisitWithLinks)
   const leadsOut =
     visit.leadsDown ||
     (inside.length < fresh.length && isOutside(tables, name, fresh)) ||
-    leadsToOtherKind(family, name, [visit.shape, ...inside]);
+    (!isOrphan && leadsToOtherKind(family, name, [visit.shape, ...inside]));
   const others = family.texts.filter(({ url }) => url !== text.url);
   const isSame = others.some(({ masked }) => masked === text.masked);
   if (family.texts.push(text) > KEPT) family.texts.shift();
@@ -77,7 +83,7 @@ export function learnFamily(tables: Tables, name: string, visit: VisitWithLinks)
   // The first page has none to be compared with, and one without new links does not show whether the family ends.
   if (!isOfTrap && (family.visits === 0 || (!isEmpty && !leadsOut && !isNovel))) {
     family.visits++;
-    return isSame;
+    return { isSame, isEmpty };
   }
   if (isEmpty) family.kind = isSame ? "same-text" : text.url.includes("?") ? "filters" : "grows";
   const weight = isEmpty && isOfTrap ? TRAP_TEXT_SCORE : 1;
@@ -85,7 +91,7 @@ export function learnFamily(tables: Tables, name: string, visit: VisitWithLinks)
   if (family.isActive) tables.hasTraps = true;
   if (isEmpty && family.isActive && isEmptyText(visit)) tables.trapTexts.set(text.masked, true);
   if (isBare(family, LATER_SHARE)) tables.hasDoubts = true;
-  return isSame;
+  return { isSame, isEmpty };
 }
 
 /** Whether new URLs of a wide family are of another kind than the page, where there are few kinds in it: lists, and what they list. */
@@ -224,16 +230,14 @@ export function hasChildren(tables: Tables, { url, links }: VisitedText): boolea
   return false;
 }
 
-/** Whether visits of its kind have mostly shown text of their own. */
-function isRich(tables: Tables, shape: UrlShape): boolean {
+/** Whether visits of its kind have mostly shown text of their own, and less than `share` of them none. */
+export function isRich(tables: Tables, shape: UrlShape, share = CHILD_BARE): boolean {
   const { families } = tables;
   if (isPoor(tables, shape) || isDoubtful(tables, shape)) return false;
   return shape.families.some((name) => {
     const family = families.get(name);
     return (
-      family !== undefined &&
-      family.visits >= CHILD_VISITS &&
-      family.bare < CHILD_BARE * family.visits
+      family !== undefined && family.visits >= CHILD_VISITS && family.bare < share * family.visits
     );
   });
 }

@@ -10,8 +10,14 @@ import { BoundedMap } from "./bounded-map.ts";
 /** Of URLs of which nothing is expected: far below any that a user may take, such as a time in milliseconds with a minus. */
 const LAST_PRIORITY = -1e15;
 /** Of URLs of families that are traps: behind those. */
-export const ASIDE_PRIORITY = 2 * LAST_PRIORITY;
+const ASIDE_PRIORITY = 2 * LAST_PRIORITY;
+const DEPTH_MAX = 1_000;
 const URLS_MAX = 50_000;
+
+/** The priority of URLs that are set aside: the deepest go first, so that it shows soon whether they lead on without an end. */
+export function asidePriority(depth: number): number {
+  return ASIDE_PRIORITY - DEPTH_MAX + Math.min(depth, DEPTH_MAX);
+}
 
 /** The priority of URLs that others go before; `doubt` from 0 to 1. */
 export function laterPriority(doubt: number): number {
@@ -44,8 +50,9 @@ export function createLastPlaces(frontier: Pick<Frontier, "record" | "update">):
     },
     isAside: (url) => (priorityOf(url) ?? 0) <= ASIDE_PRIORITY,
     setAside(url, release) {
-      if (frontier.record(url)?.state !== "leased") return false;
-      place(url, ASIDE_PRIORITY, release);
+      const { state, depth = 0 } = frontier.record(url) ?? {};
+      if (state !== "leased") return false;
+      place(url, asidePriority(depth), release);
       return true;
     },
   };

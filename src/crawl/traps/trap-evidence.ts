@@ -15,6 +15,8 @@ export const FAMILY_SCORE = 10;
 export const VARIABLE_SCORE = 8;
 /** Unrelated texts differ in 32 ± 4 of 64 bits; in so many where they share some three quarters, or a half. */
 export const [ALIKE_BITS, HALF_ALIKE_BITS] = [14, 22];
+/** Ends the name of the family of a site's orphans. */
+export const ORPHANS = " **";
 /** Shingles of a text that is compared without the words of its URL. */
 export const COMPARED_MIN = 12;
 /** So many links of a page are read. */
@@ -73,6 +75,8 @@ export interface Tables {
   /** By registrable domain, its first host. */
   readonly mains: BoundedMap<string, string>;
   readonly shapeOf: (url: string) => UrlShape | undefined;
+  /** URLs to which only pages that show nothing have led. */
+  readonly orphans: BoundedMap<string, true>;
   /** Masked texts of pages of traps. */
   readonly trapTexts: BoundedMap<string, true>;
   readonly isKnown: (url: string) => boolean;

@@ -37,6 +37,7 @@ import {
   isDoubtful,
   isPoor,
   isOriginalOf,
+  isRich,
   learnFamily,
   learnMissed,
 } from "./family-evidence.ts";
@@ -51,6 +52,7 @@ import {
   HALF_ALIKE_BITS,
   countVisit,
   LINKS_MAX,
+  ORPHANS,
   type PageText,
   reportOf,
   type Tables,
@@ -75,6 +77,7 @@ const FAMILY_MAX = 2_000;
 const VARIABLE_MAX = 2_000;
 const GROUP_MAX = 50_000;
 const HOSTS_MAX = 2_000;
+const ORPHANS_MAX = 50_000;
 const SETS_MAX = 16;
 const NO_SETS: readonly NameSet[] = [];
 const NONE: readonly string[] = [];
@@ -91,6 +94,8 @@ const NOVEL_SHARE = 0.1;
 /** So many first shown shingles identify a page, and such a share of them is found on it again. */
 const MARKS_MIN = 4;
 const MARKS_SHARE = 0.75;
+/** So much of a page may be new where the rest is a page that was seen: it is the same one; or may be. */
+const [BESIDE_SHARE, BESIDE_SHARE_MAX] = [0.3, 0.6];
 
 /** What the watch asks of the frontier. */
 export interface TrapWatchOptions {
@@ -149,8 +154,9 @@ export function createTrapWatch(options: TrapWatchOptions = {}): TrapWatch {
       probes.visited(page.url);
       const trap = last.trapOf(page.url);
       const leadsOn = trap !== undefined && leadsInto(tables, trap, page);
-      const isCopy = learn(tables, page);
-      last.ended(page.url, leadsOn || isCopy ? "empty" : "useful");
+      const { isCopy, isBarren } = learn(tables, page);
+      const leadsAway = isBarren && trap?.shape.endsWith(ORPHANS) === true;
+      last.ended(page.url, leadsOn || leadsAway || isCopy ? "empty" : "useful");
     },
     nextEnd: () => last.nextEnd(),
     ended: (url, isVisited) => last.ended(url, isVisited ? "empty" : "no visit"),
@@ -169,10 +175,10 @@ function leftFor(tables: Tables, url: string, isRedirected: boolean): Evidence |
   return shape && trapOf(tables, shape, url, isRedirected);
 }
 
-/** What a visit shows of all families that it is of; whether its page is a copy of another one. */
-function learn(tables: Tables, page: VisitedText): boolean {
+/** What a visit shows of all families that it is of; whether its page is a copy of another one, or shows nothing but leads on. */
+function learn(tables: Tables, page: VisitedText): { isCopy: boolean; isBarren: boolean } {
   const shape = tables.shapeOf(page.url);
-  if (shape === undefined) return true;
+  if (shape === undefined) return { isCopy: true, isBarren: false };
   const { url, digest } = page;
   const { main } = hostParts(tables, shape.host);
   const novelty = tables.shown.take(main, digest.shingles(), url);
@@ -187,6 +193,8 @@ function learn(tables: Tables, page: VisitedText): boolean {
     isNovel(novelty, shingles.size) ||
     isNovel({ count: numbers, share: 1 }, shingles.size) ||
     novelty.isPart ||
+    (shingles.size < COMPARED_MIN &&
+      tables.shown.take(`${main} images`, digest.images()).count > 0) ||
     isOwn(tables, shape, novelty);
   const original = copyOf === undefined || copyOf === url ? undefined : copyOf;
   const visit: Visit = {
@@ -212,9 +220,27 @@ function learn(tables: Tables, page: VisitedText): boolean {
   const leadsDown = !isNew && hasChildren(tables, page);
   const judged = { ...visit, fresh, leadsDown, isOriginal: isFirst };
   let isCopy = original !== undefined;
-  for (const name of shape.families)
-    if (plainFamilies.has(name) || learnFamily(tables, name, judged)) isCopy = true;
-  return isCopy;
+  let isEmpty = !isNew && !leadsDown && shingles.size >= COMPARED_MIN;
+  for (const name of shape.families) {
+    const learned = plainFamilies.has(name) ? SAME : learnFamily(tables, name, judged);
+    if (learned.isSame) isCopy = true;
+    if (learned.isEmpty) isEmpty = true;
+  }
+  const isBarren = isEmpty && fresh.length > 0;
+  addOrphans(tables, page, isBarren);
+  return { isCopy, isBarren };
+}
+
+const SAME = { isSame: true, isEmpty: false };
+
+/** Keeps the new URLs that a page which shows nothing leads to; another one takes its own out. */
+function addOrphans({ orphans }: Tables, { links, isNew }: VisitedText, isBarren: boolean): void {
+  let count = 0;
+  for (const link of links) {
+    if (count++ >= LINKS_MAX) break;
+    if (!isBarren) orphans.delete(link);
+    else if (isNew(link)) orphans.set(link, true);
+  }
 }
 
 /** Whether a page has new links into a trap. */
@@ -267,7 +293,13 @@ function trapOf(
     const without = isRedirected ? undefined : urlWithout(url, variable);
     if (without !== undefined && without !== url && tables.isKnown(without)) return evidence;
   }
-  return shape.families.map((name) => tables.families.get(name)).find((each) => each?.isActive);
+  return shape.families.map((name) => tables.families.get(name)).find(isInForce);
+}
+
+/** Orphans are of all kinds: it takes a half of them that show nothing. */
+function isInForce(family: Evidence | undefined): boolean {
+  if (family?.isActive !== true) return false;
+  return !family.shape.endsWith(ORPHANS) || family.empty >= family.visits / 2;
 }
 
 function isNovel({ count, share }: Pick<Novelty, "count" | "share">, size: number): boolean {
@@ -276,11 +308,18 @@ function isNovel({ count, share }: Pick<Novelty, "count" | "share">, size: numbe
 }
 
 function createTables(options: Pick<Tables, "isKnown" | "domainOf">): Tables {
+  const shapeOfUrl = shapesOf((host) => hostParts(tables, host));
   const tables: Tables = {
     ...options,
     hosts: new BoundedMap(HOSTS_MAX),
     mains: new BoundedMap(HOSTS_MAX),
-    shapeOf: shapesOf((host) => hostParts(tables, host)),
+    shapeOf(url) {
+      const shape = shapeOfUrl(url);
+      if (shape === undefined || tables.orphans.get(url) === undefined) return shape;
+      if (isRich(tables, shape, 1)) return shape;
+      return { ...shape, families: [...shape.families, shape.host + ORPHANS] };
+    },
+    orphans: new BoundedMap(ORPHANS_MAX),
     families: new BoundedMap(FAMILY_MAX),
     variables: new BoundedMap(VARIABLE_MAX),
     groups: new BoundedMap(GROUP_MAX),
@@ -358,11 +397,14 @@ function learnVariable(
   variables.set(name, variable);
   const newest = groups.get(newestKey);
   const isPlain = before.url === plain;
-  const isAsBefore = isSameText(before, visit);
+  const isOfQuery = typeof given.part === "string" || Array.isArray(given.part);
+  const isAsBefore = isSameText(before, visit, isOfQuery);
   const isCopy = isPlain && isAsBefore === true;
   const isEmpty = isPlain && isFilter(given, visit);
   const isSame =
-    isEmpty || isAsBefore || (newest === undefined ? isAsBefore : isSameText(newest, visit));
+    isEmpty ||
+    isAsBefore ||
+    (newest === undefined ? isAsBefore : isSameText(newest, visit, isOfQuery));
   if (isSame === undefined) return NONE;
   if (!isSame) groups.set(newestKey, visit.text);
   if (isCopy || isEmpty) variable.plain++;
@@ -393,15 +435,25 @@ function remember(groups: Tables["groups"], key: string, visit: Visit): void {
 }
 
 /** Whether a page is one that was seen: word for word, or by what only that one had shown. undefined: neither shows anything of its own. */
-function isSameText(before: PageText, { text, shingles, isNovel }: Visit): boolean | undefined {
-  if (before.content === text.content) return true;
-  if (isNovel) return false;
+function isSameText(
+  before: PageText,
+  { text, shingles, isNovel, newShare }: Visit,
+  mayAdd = false,
+): boolean | undefined {
+  // Of hardly any words, it may show an image that no other page has.
+  if (before.content === text.content) return !isNovel || shingles.size >= COMPARED_MIN;
+  const found = before.marks.filter((mark) => shingles.has(mark)).length;
+  const isFound = found >= MARKS_SHARE * before.marks.length;
+  if (isNovel) {
+    // A whole page with an advertisement or a saying beside it is that page; with more it may be another one.
+    const isWhole = mayAdd && before.marks.length >= MARKS_MIN && isFound;
+    if (!isWhole || newShare > BESIDE_SHARE_MAX) return false;
+    return newShare <= BESIDE_SHARE ? true : undefined;
+  }
   if (shingles.size < COMPARED_MIN) return undefined;
   if (before.masked === text.masked) return true;
   if (before.marks.length < MARKS_MIN) return undefined;
   if (!areAlike(before.similarity, text.similarity, HALF_ALIKE_BITS)) return false;
   const isAlike = areAlike(before.similarity, text.similarity, ALIKE_BITS);
-  const found = before.marks.filter((mark) => shingles.has(mark)).length;
-  const isSame = found >= MARKS_SHARE * before.marks.length;
-  return isSame || !isAlike ? isSame : undefined;
+  return isFound || !isAlike ? isFound : undefined;
 }
