@@ -46,8 +46,10 @@ const isOf = (names) => (id) => names.some((name) => id === name || id.startsWit
 const entryFiles = new Set(Object.values(inputs(named(manifest.exports), ".js")));
 /** What modules reach, by their paths. */
 const reaches = new Map();
+/** Empty lines of types, and defaults that are none. */
+const NOTHING_MEANT = /^ *(?:\* @defaultValue none)?\n/gm;
 /** Characters after which a line ends with the next statement: more lines make the package larger. */
-const LINE_MIN = 400;
+const LINE_MIN = 800;
 /** What has each of its parts on a line. */
 const LINED = new Set(["Program", "ClassBody"]);
 /** A comment of documentation; and one that a blank line, another comment or an import follows. */
@@ -370,7 +372,10 @@ function narrowed() {
   const narrow = (spaces) => " ".repeat(Math.floor(spaces.length / 4) + (spaces.length % 4));
   return {
     name: "narrowed",
-    renderChunk: (code) => ({ code: code.replace(/^ +/gm, narrow), map: null }),
+    renderChunk: (code) => ({
+      code: code.replace(NOTHING_MEANT, "").replace(/^ +/gm, narrow),
+      map: null,
+    }),
   };
 }
 
