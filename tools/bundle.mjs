@@ -48,8 +48,8 @@ const entryFiles = new Set(Object.values(inputs(named(manifest.exports), ".js"))
 const reaches = new Map();
 /** Empty lines of types, and defaults that are none. */
 const NOTHING_MEANT = /^ *(?:\* @defaultValue none)?\n/gm;
-/** Characters after which a line ends with the next statement: more lines make the package larger. */
-const LINE_MIN = 800;
+/** Characters of a line of several statements: more lines make the package larger. */
+const LINE_MAX = 1_000;
 /** What has each of its parts on a line. */
 const LINED = new Set(["Program", "ClassBody"]);
 /** A comment of documentation; and one that a blank line, another comment or an import follows. */
@@ -228,7 +228,7 @@ function entriesOutside() {
 }
 
 /**
- * Each function, class and member of a class begins a line, and a statement does where its line has LINE_MIN characters, so that a stack
+ * Each function, class and member of a class begins a line, and so do a statement that makes an error and one that its line has no room for, so that a stack
  * trace leads to it and Node prints little more than it.
  */
 function statementsOnLines() {
@@ -244,9 +244,12 @@ function statementsOnLines() {
 function onLines(code) {
   const starts = new Map();
   collect(parseAst(code), starts);
+  const places = [...starts].sort(([a], [b]) => a - b);
   const cuts = [0];
-  for (const [start, isWanted] of [...starts].sort(([a], [b]) => a - b))
-    if (start > 0 && (isWanted || start - cuts.at(-1) >= LINE_MIN)) cuts.push(start);
+  for (const [at, [start, isWanted]] of places.entries()) {
+    const [next] = places[at + 1] ?? [code.length];
+    if (start > 0 && (isWanted || next - cuts.at(-1) > LINE_MAX)) cuts.push(start);
+  }
   return cuts.map((start, at) => code.slice(start, cuts[at + 1])).join("\n");
 }
 
@@ -259,8 +262,15 @@ function collect(node, starts) {
   if (typeof node?.type !== "string") return;
   const isWanted = LINED.has(node.type);
   if (Array.isArray(node.body))
-    for (const { start } of node.body) starts.set(start, isWanted || starts.get(start) === true);
+    for (const each of node.body)
+      starts.set(each.start, isWanted || isFailure(each) || starts.get(each.start) === true);
   for (const value of Object.values(node)) if (typeof value === "object") collect(value, starts);
+}
+
+/** Whether a statement makes an error: Node prints its line. */
+function isFailure({ type, argument }) {
+  if (type === "ThrowStatement") return true;
+  return type === "ReturnStatement" && argument?.type === "NewExpression";
 }
 
 /**
