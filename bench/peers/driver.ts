@@ -16,6 +16,7 @@ import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { peakBytes, settledMemory, watchPauses } from "../harness/machine.ts";
 import { nowNs } from "../harness/case.ts";
+import { openWarm } from "../harness/open-warm.ts";
 import { urlChunk } from "../harness/urls.ts";
 import { readWorkload } from "../workload/format.ts";
 import type { OpenOptions, Peer, PeerQueue } from "./peer.ts";
@@ -49,19 +50,22 @@ export interface Orders {
 
 const CALL = 1_000;
 const WARM = 5_000;
-const WARM_QUEUES = 2;
 
 /** Takes a peer of this process through the steps. */
 export async function drive(peer: Peer, orders: Orders): Promise<Answer> {
   const { mode, workload, polledFile, directory } = orders;
-  if (peer.open === undefined) throw new Error(`${peer.name} does not run in this process`);
+  const { open } = peer;
+  if (open === undefined) throw new Error(`${peer.name} does not run in this process`);
   const options: OpenOptions = mode === "memory" ? {} : { directory };
-  const warm = await warmUp(peer);
-  const pauses = watchPauses();
-  const openAt = nowNs();
-  const queue = await peer.open(options);
-  const openNs = nowNs() - openAt;
-  for (const other of warm) await other.close();
+  const { queue, openNs, pauses } = await openWarm(
+    () => warmUp(peer),
+    async () => {
+      const watched = watchPauses();
+      const openAt = nowNs();
+      const opened = await open.call(peer, options);
+      return { queue: opened, openNs: nowNs() - openAt, pauses: watched };
+    },
+  );
   const rest = await settledMemory();
   const pushed =
     mode === "resume"
@@ -90,23 +94,16 @@ export async function drive(peer: Peer, orders: Orders): Promise<Answer> {
   return answer;
 }
 
-/**
- * Lets compilers do their work on URLs of another workload. These queues stay open until the one to be measured is: V8 discards
- * compiled code with the last object of a shape that it was compiled for, and most of it when the second frontier of a process opens.
- */
-async function warmUp(peer: Peer): Promise<PeerQueue[]> {
-  const queues: PeerQueue[] = [];
+/** Lets compilers do their work on URLs of another workload. */
+async function warmUp(peer: Peer): Promise<PeerQueue> {
+  const queue = (await peer.open?.({})) as PeerQueue;
   const count = Math.min(WARM, peer.urlsMax / 50);
-  for (let at = 0; at < WARM_QUEUES; at++) {
-    const queue = (await peer.open?.({})) as PeerQueue;
-    queues.push(queue);
-    for (let from = 0; from < count; from += CALL) {
-      await queue.push(urlChunk(1_900_000_000 + from, Math.min(CALL, count), { hosts: 100 }));
-    }
-    const { handles } = await pollAll(queue, Number.POSITIVE_INFINITY);
-    await doneAll(queue, handles);
+  for (let from = 0; from < count; from += CALL) {
+    await queue.push(urlChunk(1_900_000_000 + from, Math.min(CALL, count), { hosts: 100 }));
   }
-  return queues;
+  const { handles } = await pollAll(queue, Number.POSITIVE_INFINITY);
+  await doneAll(queue, handles);
+  return queue;
 }
 
 async function pushFile(

@@ -20,11 +20,12 @@ import { join } from "node:path";
 import { createCallLog } from "../../harness/call-log.ts";
 import { type BenchCase, type Job, numberOf, type Params } from "../../harness/case.ts";
 import { memoryNow } from "../../harness/machine.ts";
+import { openWarm } from "../../harness/open-warm.ts";
 import { createTextSum } from "../../harness/urls.ts";
 import { openOutrider } from "../../peers/outrider/queue.ts";
 import { openPlain } from "../../peers/plain/queue.ts";
 import type { Queue } from "../../peers/queue.ts";
-import { delayFor, drainAll, openWarm, pushAll } from "./rig.ts";
+import { delayFor, drainAll, pushAll, warmUp } from "./rig.ts";
 
 const MIB = 2 ** 20;
 /** So that hosts go to disk in a warm-up too. */
@@ -67,7 +68,8 @@ async function setup(side: string, params: Params): Promise<Job> {
   const openIn = (name: string, MiB: number): Promise<Queue> =>
     open(side, delayMs, { folder: join(folder, name), MiB });
   let warmed = 0;
-  const warm = { delayMs, size: pending, open: () => openIn(`warm-${warmed++}`, WARM_MIB) };
+  const warm = async (): Promise<Queue> =>
+    warmUp(await openIn(`warm-${warmed++}`, WARM_MIB), delayMs, pending);
   const queue = await openWarm(warm, () => openIn("measured", numberOf(params, "MiB")));
   const sum = createTextSum();
   const before = memoryNow();

@@ -6,6 +6,7 @@
  */
 import { nowNs } from "../../harness/case.ts";
 import type { CallLog } from "../../harness/call-log.ts";
+import { openWarm } from "../../harness/open-warm.ts";
 import { type TextSum, type UrlShape, urlChunk } from "../../harness/urls.ts";
 import { openCrawlee } from "../../peers/crawlee/queue.ts";
 import { openOutrider } from "../../peers/outrider/queue.ts";
@@ -31,34 +32,8 @@ export async function openQueue(side: string, delayMs: number): Promise<Queue> {
 
 /** Most URLs of a warm-up: what compilers want to see. */
 const WARM_MAX = 20_000;
-/** Queues that are driven before one is measured. */
-const WARM_QUEUES = 2;
-
-export interface WarmUp {
-  readonly delayMs: number;
-  /** URLs of the run to come. */
-  readonly size: number;
-  /** Opens a queue to be thrown away. */
-  open(): Promise<Queue>;
-}
-
-/**
- * Lets compilers do their work on other queues, and opens the one to be measured. The others stay open until then: V8 discards
- * compiled code with the last object of a shape that it was compiled for, and most of it when the second frontier of a process opens.
- */
-export async function openWarm<T>(warm: WarmUp, open: () => Promise<T>): Promise<T> {
-  const queues: Queue[] = [];
-  for (let at = 0; at < WARM_QUEUES; at++) {
-    const queue = await warm.open();
-    queues.push(queue);
-    await warmUp(queue, warm);
-  }
-  const opened = await open();
-  for (const queue of queues) await queue.close();
-  return opened;
-}
-
-async function warmUp(queue: Queue, { delayMs, size }: WarmUp): Promise<void> {
+/** Lets compilers do their work on a queue that is thrown away; `size` is that of the run to come. */
+export async function warmUp(queue: Queue, delayMs: number, size: number): Promise<Queue> {
   const count = Math.min(WARM_MAX, Math.ceil(size / 2));
   const isPolite = delayMs > 0;
   const drive = {
@@ -68,15 +43,16 @@ async function warmUp(queue: Queue, { delayMs, size }: WarmUp): Promise<void> {
   };
   await pushAll(queue, drive);
   await drainAll(queue, { count, isPolite });
-  if (isPolite) return;
+  if (isPolite) return queue;
   await pushSingly(queue, { ...drive, start: drive.start + count });
   await drainSingly(queue, { count, isPolite });
+  return queue;
 }
 
 /** A queue to be measured, after others of its kind. */
 export function openWarmQueue(side: string, delayMs: number, size: number): Promise<Queue> {
   const open = (): Promise<Queue> => openQueue(side, delayMs);
-  return openWarm({ delayMs, size, open }, open);
+  return openWarm(async () => warmUp(await open(), delayMs, size), open);
 }
 
 export interface PushDrive {

@@ -16,10 +16,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type BenchCase, type Job, numberOf, type Params } from "../../harness/case.ts";
 import { memoryNow } from "../../harness/machine.ts";
+import { openWarm } from "../../harness/open-warm.ts";
 import { urlChunk } from "../../harness/urls.ts";
 import { openOutrider } from "../../peers/outrider/queue.ts";
 import type { Queue } from "../../peers/queue.ts";
-import { drainAll, openQueue, openWarm, pushAll } from "./rig.ts";
+import { drainAll, openQueue, pushAll, warmUp } from "./rig.ts";
 
 /** More than this does not fit into one region. */
 const REGION_MAX = 20_000_000;
@@ -53,7 +54,7 @@ export const scaling: BenchCase = {
 async function setup(side: string, params: Params): Promise<Job> {
   const pending = numberOf(params, "pending");
   const shape = { hosts: Math.max(100, Math.floor(Math.min(pending, 500_000) / 50)) };
-  const warm = { delayMs: 0, size: pending, open: () => openQueue(side, 0) };
+  const warm = async (): Promise<Queue> => warmUp(await openQueue(side, 0), 0, pending);
   const { queue, remove } = await openWarm(warm, () => open(side, pending));
   const timed = Math.ceil(pending / 10);
   let counts = "";

@@ -81,6 +81,7 @@ const ORPHANS_MAX = 50_000;
 const SETS_MAX = 16;
 const NO_SETS: readonly NameSet[] = [];
 const NONE: readonly string[] = [];
+const SAME = { isSame: true, isEmpty: false };
 const REPORT_MAX = 20;
 const TRAP_TEXTS_MAX = 1_000;
 /** So many pages were the same without a variable: those that were not seen without it are taken to be. */
@@ -230,8 +231,6 @@ function learn(tables: Tables, page: VisitedText): { isCopy: boolean; isBarren: 
   addOrphans(tables, page, isBarren);
   return { isCopy, isBarren };
 }
-
-const SAME = { isSame: true, isEmpty: false };
 
 /** Keeps the new URLs that a page which shows nothing leads to; another one takes its own out. */
 function addOrphans({ orphans }: Tables, { links, isNew }: VisitedText, isBarren: boolean): void {

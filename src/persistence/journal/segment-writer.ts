@@ -17,10 +17,8 @@ import { type Files, replaceFile, writeAll } from "../files.ts";
 import { type Identity, type Place, segmentPath } from "../directory/frontier-directory.ts";
 import { segmentHead } from "./segment-format.ts";
 
-/** Room allocated ahead in mode `sync`, so that a frame never meets a full disk. */
+/** Room allocated ahead in mode `sync`, so that a frame never meets a full disk; more, as for a call of very many, comes in such pieces. */
 const AHEAD_BYTES = 1024 * 1024;
-/** Room is written in pieces of at most so much: a call of very many has room of gigabytes. */
-const ZEROS_BYTES_MAX = 1_048_576;
 
 interface Frame {
   readonly bytes: Uint8Array;
@@ -163,7 +161,7 @@ export class SegmentFile {
     const from = Math.max(this.#ahead, this.size); // never over written frames
     const end = Math.max(need, from + AHEAD_BYTES);
     this.#isWhole = false; // the room may be torn until a sync
-    const zeros = new Uint8Array(Math.min(end - from, ZEROS_BYTES_MAX));
+    const zeros = new Uint8Array(Math.min(end - from, AHEAD_BYTES));
     for (let at = from; at < end; at += zeros.length)
       writeAll(this.#files, this.#file, zeros.subarray(0, end - at), at);
     this.#ahead = end;
