@@ -34,7 +34,9 @@ import {
 
 /** Entries of this size in all are sealed and written. */
 const FRAME_BYTES = 256 * 1024;
-/** Above this many bytes that are held and not durable, a call waits for the medium. */
+/** Above this many bytes that are held and not durable, a sync begins, whatever the mode: their chunks fill again (frame-buffer.ts). */
+const HELD_BYTES = 16 * 1024 * 1024;
+/** Above this many, a call waits for the medium. */
 const HELD_BYTES_MAX = 64 * 1024 * 1024;
 
 interface JournalOptions {
@@ -142,11 +144,12 @@ export class Journal {
     return sealableBytes(this.frames) >= FRAME_BYTES && this.fault === undefined;
   }
 
-  /** Writes a full frame. When too many bytes are held, waits for the medium as well. */
+  /** Writes a full frame. When many bytes are held, begins a sync; when too many are, waits for the medium. */
   relieve(): void {
-    if (!this.isFull) return;
-    this.write();
-    if (this.sealedBytes > HELD_BYTES_MAX) this.sync();
+    if (!this.isFull || !this.write()) return;
+    const { sealedBytes } = this;
+    if (sealedBytes > HELD_BYTES_MAX) this.sync();
+    else if (sealedBytes > HELD_BYTES) this.syncLater();
   }
 
   /** Makes everything logged durable. Returns false when the disk fails (`fault`). */

@@ -20,13 +20,25 @@ function group(frames: FrameBuffer): void {
   frames.groupEnd = frames.end;
 }
 
-function open(frames: FrameBuffer): { journal: Journal; synced: () => number } {
+interface Opened {
+  readonly journal: Journal;
+  /** Syncs that are over, and those that the thread has waited for. */
+  readonly synced: () => number;
+  readonly waited: () => number;
+}
+
+function open(frames: FrameBuffer): Opened {
   const memory = createMemoryFiles();
   memory.makeDirectory(DIRECTORY);
   const syncLater: Files["syncLater"] = (file, done) => {
     setImmediate(() => memory.syncLater(file, done));
   };
-  const files = { ...memory, syncLater };
+  let waits = 0;
+  const sync: Files["sync"] = (file) => {
+    waits++;
+    memory.sync(file);
+  };
+  const files = { ...memory, sync, syncLater };
   let count = 0;
   const journal = new Journal({
     place: { files, directory: DIRECTORY },
@@ -37,7 +49,8 @@ function open(frames: FrameBuffer): { journal: Journal; synced: () => number } {
       count++;
     },
   });
-  return { journal, synced: () => count };
+  const begun = waits; // its own head
+  return { journal, synced: () => count, waited: () => waits - begun };
 }
 
 async function synced(frames: FrameBuffer, isBusy: boolean): Promise<number> {
@@ -74,4 +87,31 @@ it("keeps no more of them than a burst takes", () => {
   group(frames);
   takeFrame(frames);
   expect(frames.spare.length).toBe(63);
+});
+
+it("asks for a sync where 16 MiB wait, and waits for the medium where 64 do", async () => {
+  const frames = createFrameBuffer();
+  const { journal, synced, waited } = open(frames);
+  const bytes = 2 ** 18;
+  const full = (mebibytes: number): void => {
+    for (let at = 0; at < mebibytes * 4; at++) {
+      writeWords(frames, new Uint32Array(bytes / 4));
+      frames.groupEnd = frames.end;
+      journal.relieve();
+    }
+  };
+  full(15);
+  await turn();
+  expect([synced(), journal.isSyncing]).toEqual([0, false]);
+  full(2);
+  expect([journal.isSyncing, waited()]).toEqual([true, 0]);
+  while (journal.isSyncing) await turn();
+  expect([synced(), waited()]).toEqual([1, 0]);
+  expect(journal.heldBytes).toBeLessThan(2 ** 21); // what came after it had begun
+  full(61); // in one turn of the event loop, which the sync that was asked for cannot end in
+  expect([synced(), waited()]).toEqual([1, 0]);
+  full(4);
+  expect([synced(), waited()]).toEqual([1, 1]);
+  while (journal.isSyncing) await turn();
+  journal.close();
 });
