@@ -38,6 +38,7 @@ export function pollChosen(
     if (key === undefined || host !== 0) {
       leases = service.takeChosen(core, max, chosen, steppedMs);
     }
+    if (key === undefined) lifecycle.noteTaken(leases.length > 0 || max === 0, nowMs);
   }
   lifecycle.endGiven(leases.length > 0, nowMs);
   return leases;

@@ -160,10 +160,17 @@ export class Lifecycle {
     let lease: Lease | undefined;
     if (this.status === "running") {
       lease = this.#leases?.takeOne(core, step(core, nowMs), leaseMs ?? core.limits.leaseMs);
-      this.#noteTaken(lease !== undefined, nowMs);
+      this.noteTaken(lease !== undefined, nowMs);
     }
     this.endGiven(lease !== undefined, nowMs);
     return lease;
+  }
+
+  /** After a poll of any host: the event where the frontier has no lease to give, once until it has one again. */
+  noteTaken(isTaken: boolean, nowMs: number): void {
+    if (this.#isEmpty !== isTaken) return;
+    this.#isEmpty = !isTaken;
+    if (!isTaken) this.events.emit("empty", { atMs: nowMs });
   }
 
   /** Leases for a caller who waits; [] when finished, closed or timed out. */
@@ -307,14 +314,8 @@ export class Lifecycle {
   #pollAt(core: Core, max: number, nowMs: number): Lease[] {
     if (this.status !== "running") return [];
     const leases = this.#leases?.take(core, max, step(core, nowMs)) ?? [];
-    this.#noteTaken(leases.length > 0 || max === 0, nowMs);
+    this.noteTaken(leases.length > 0 || max === 0, nowMs);
     return leases;
-  }
-
-  #noteTaken(isTaken: boolean, nowMs: number): void {
-    if (this.#isEmpty !== isTaken) return;
-    this.#isEmpty = !isTaken;
-    if (!isTaken) this.events.emit("empty", { atMs: nowMs });
   }
 
   /** The breaker's pause ends by the clock. */

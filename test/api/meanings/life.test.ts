@@ -84,6 +84,26 @@ describe("Finished", () => {
     expect(told).toEqual(["idle", "finished"]);
     expect(await frontier.take()).toEqual([]);
   });
+
+  it("polls for a time of their own emit empty at the same edges; a host without work is none", async () => {
+    const { frontier } = await open();
+    let count = 0;
+    frontier.on("empty", () => count++);
+    const polls = [
+      () => frontier.pollMany(2, { leaseMs: 9 }),
+      () => frontier.poll({ leaseMs: 9 }),
+      () => frontier.pollMany(2, { host: "none.example" }),
+    ];
+    frontier.pollMany(2, { host: "none.example" });
+    expect(count).toBe(0);
+    for (const [index, url] of [A, B].entries()) {
+      for (const poll of polls) poll();
+      expect(count).toBe(index + 1);
+      frontier.push(url);
+      expect(polls[index]?.()).toBeTruthy();
+      expect(count).toBe(index + 1);
+    }
+  });
 });
 
 describe("Status", () => {
