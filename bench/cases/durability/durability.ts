@@ -26,8 +26,10 @@ import {
   type Params,
   warmSize,
 } from "../../harness/case.ts";
+import { openWarm } from "../../harness/open-warm.ts";
 import { fill, type Holds, holdsDuring, temporary, wholeSnapshot } from "./directory.ts";
 
+const SHAPE = { hosts: 10_000, isUniform: true };
 const MODES: Record<string, FrontierOptions["durability"]> = {
   everyMs: { everyMs: 100 },
   sync: "sync",
@@ -58,17 +60,44 @@ export const durabilityCase: BenchCase = {
 
 async function setup(side: string, params: Params): Promise<Job> {
   const urls = numberOf(params, "urls");
-  const warm = warmSize(urls);
-  if (warm > 0) await measure(side, warm);
+  const warm = async (): Promise<Opened> => {
+    const other = await open(side);
+    await fill(other.frontier, warmSize(urls), SHAPE);
+    return other;
+  };
+  const opened = await openWarm(warm, () => open(side));
   let left = 0;
   return {
     async run() {
-      const { pending, ...measured } = await measure(side, urls);
+      const { pending, ...measured } = await measure(opened, side, urls);
       left = pending;
       return measured;
     },
     checksum: () => `${left} pending`,
+    close: () => opened.close(),
   };
+}
+
+interface Opened {
+  readonly frontier: Frontier;
+  readonly options: FrontierOptions;
+  close(): Promise<void>;
+}
+
+/** A frontier in memory, or in a directory that goes with it. */
+async function open(side: string): Promise<Opened> {
+  if (side === "memory") {
+    const frontier = await openFrontier({ keepOpen: true });
+    return { frontier, options: {}, close: () => frontier.close() };
+  }
+  const { path: directory, remove } = temporary();
+  const options = { directory, keepOpen: true, snapshots: { everyBytes: 2 ** 40 } };
+  const frontier = await openFrontier({ ...options, durability: MODES[side] as "sync" });
+  const close = async (): Promise<void> => {
+    await frontier.close();
+    remove();
+  };
+  return { frontier, options, close };
 }
 
 interface Run {
@@ -77,43 +106,30 @@ interface Run {
   readonly facts: Record<string, number>;
 }
 
-async function measure(side: string, urls: number): Promise<Run> {
-  const shape = { hosts: 10_000, isUniform: true };
-  if (side === "memory") {
-    const frontier = await openFrontier({ keepOpen: true });
-    const push = await fill(frontier, urls, shape);
-    const { pending } = frontier.report();
-    await frontier.close();
-    return { pending, times: { push: push / urls }, facts: {} };
+async function measure({ frontier, options }: Opened, side: string, urls: number): Promise<Run> {
+  let push = await fill(frontier, urls, SHAPE);
+  if (side === "memory")
+    return { pending: frontier.report().pending, times: { push: push / urls }, facts: {} };
+  if (side !== "none") {
+    const from = nowNs();
+    await frontier.flush();
+    push += nowNs() - from;
   }
-  const { path: directory, remove } = temporary();
-  const options = { directory, keepOpen: true, snapshots: { everyBytes: 2 ** 40 } };
-  try {
-    const frontier = await openFrontier({ ...options, durability: MODES[side] as "sync" });
-    let push = await fill(frontier, urls, shape);
-    if (side !== "none") {
-      const from = nowNs();
-      await frontier.flush();
-      push += nowNs() - from;
-    }
-    const journalBytes = frontier.report().durability.journalBytes / urls;
-    await frontier.close();
-    const byJournal = await recovery(options, urls);
-    const snapshot = await snapshotOf(options, directory);
-    const bySnapshot = await recovery(options, urls);
-    return {
-      pending: bySnapshot.pending,
-      times: { push: push / urls },
-      facts: {
-        journalBytes,
-        journalRecordsPerSecond: byJournal.rate,
-        ...snapshot,
-        snapshotRecordsPerSecond: bySnapshot.rate,
-      },
-    };
-  } finally {
-    remove();
-  }
+  const journalBytes = frontier.report().durability.journalBytes / urls;
+  await frontier.close();
+  const byJournal = await recovery(options, urls);
+  const snapshot = await snapshotOf(options);
+  const bySnapshot = await recovery(options, urls);
+  return {
+    pending: bySnapshot.pending,
+    times: { push: push / urls },
+    facts: {
+      journalBytes,
+      journalRecordsPerSecond: byJournal.rate,
+      ...snapshot,
+      snapshotRecordsPerSecond: bySnapshot.rate,
+    },
+  };
 }
 
 async function recovery(
@@ -128,17 +144,16 @@ async function recovery(
   return { pending, rate };
 }
 
-async function snapshotOf(
-  options: FrontierOptions,
-  directory: string,
-): Promise<Record<string, number>> {
+async function snapshotOf(options: FrontierOptions): Promise<Record<string, number>> {
   const frontier = await openFrontier(options);
   await new Promise((resolve) => setTimeout(resolve, SETTLING_MS));
   const first = await timed(frontier);
   const second = await timed(frontier);
   const { size } = second;
   await frontier.close();
-  const raw = Array.from({ length: RAW_TIMES }, () => writeRaw(join(directory, "raw"), size));
+  const raw = Array.from({ length: RAW_TIMES }, () =>
+    writeRaw(join(options.directory as string, "raw"), size),
+  );
   const rawSeconds = raw.sort((a, b) => a - b)[RAW_TIMES >> 1] as number;
   const longest = (key: keyof Holds): number => Math.max(first.holds[key], second.holds[key]);
   return {

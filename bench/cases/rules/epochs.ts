@@ -17,7 +17,8 @@ import {
   type Params,
   warmSize,
 } from "../../harness/case.ts";
-import { createVirtualClock, openFrontier } from "../../../src/index.ts";
+import { openWarm } from "../../harness/open-warm.ts";
+import { createVirtualClock, type Frontier, openFrontier } from "../../../src/index.ts";
 
 const CALL = 1_000;
 const HOSTS = 1_000;
@@ -42,12 +43,18 @@ export const epochsCase: BenchCase = {
 async function setup(side: string, params: Params): Promise<Job> {
   const epochs = side === "one" ? 1 : numberOf(params, "epochs");
   const pending = numberOf(params, "pending");
-  const warm = warmSize(pending);
-  if (warm > 0) await run(epochs, warm);
+  const open = (): Promise<Frontier> =>
+    openFrontier({ clock: createVirtualClock(1_700_000_000_000), keepOpen: true });
+  const warm = async (): Promise<Frontier> => {
+    const other = await open();
+    drive(other, epochs, warmSize(pending));
+    return other;
+  };
+  const frontier = await openWarm(warm, open);
   let sum = "";
   return {
-    async run() {
-      const { push, poll, accepted, taken, bytes } = await run(epochs, pending);
+    run() {
+      const { push, poll, accepted, taken, bytes } = drive(frontier, epochs, pending);
       sum = `${accepted} ${taken}`;
       return {
         times: { push: push / pending, "poll + done": poll / Math.max(taken, 1) },
@@ -55,6 +62,7 @@ async function setup(side: string, params: Params): Promise<Job> {
       };
     },
     checksum: () => sum,
+    close: () => frontier.close(),
   };
 }
 
@@ -66,9 +74,7 @@ interface Run {
   readonly bytes: number;
 }
 
-async function run(epochs: number, pending: number): Promise<Run> {
-  const clock = createVirtualClock(1_700_000_000_000);
-  const frontier = await openFrontier({ clock, keepOpen: true });
+function drive(frontier: Frontier, epochs: number, pending: number): Run {
   let push = 0;
   let accepted = 0;
   for (let from = 0; from < pending; from += CALL) {
@@ -86,7 +92,6 @@ async function run(epochs: number, pending: number): Promise<Run> {
     taken += frontier.done(leases);
   }
   const poll = nowNs() - at;
-  await frontier.close();
   return { push, poll, accepted, taken, bytes };
 }
 

@@ -91,7 +91,7 @@ describe("Finished", () => {
     frontier.on("empty", () => count++);
     const polls = [
       () => frontier.pollMany(2, { leaseMs: 9 }),
-      () => frontier.poll({ leaseMs: 9 }),
+      () => frontier.pollMany(1, { leaseMs: 9 }),
       () => frontier.pollMany(2, { host: "none.example" }),
     ];
     frontier.pollMany(2, { host: "none.example" });
@@ -100,7 +100,7 @@ describe("Finished", () => {
       for (const poll of polls) poll();
       expect(count).toBe(index + 1);
       frontier.push(url);
-      expect(polls[index]?.()).toBeTruthy();
+      expect(polls[index]?.()).toHaveLength(1);
       expect(count).toBe(index + 1);
     }
   });
