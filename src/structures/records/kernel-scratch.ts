@@ -170,6 +170,7 @@ function nameArrays({ store, make, ...arrays }: Scratch): void {
 
 /** Notes a copy within the region; it is made by the next `scratchCopyAll`. @hot */
 export function scratchCopy(scratch: Scratch, to: number, from: number, bytes: number): void {
+  assert(scratch.jobCount < SCRATCH_ROWS, "the copies fit their array");
   const { u32 } = scratch.store.region.views;
   const job = (scratch.jobs >> 2) + scratch.jobCount * 3;
   u32[job] = to;
@@ -257,6 +258,7 @@ export type Placing = number & { readonly [PLACING]: true };
 
 /** Names records to be placed, at most SCRATCH_ROWS. */
 export function scratchPlacing({ placed, store }: Scratch, records: Uint32Array): Placing {
+  assert(records.length <= SCRATCH_ROWS, "the records fit their array");
   store.region.views.u32.set(records, placed >> 2);
   return records.length as Placing;
 }
@@ -298,6 +300,7 @@ export function scratchUnplaced(
   at: number,
   count: number,
 ): Unplaced {
+  assert(count <= SCRATCH_ROWS, "the values fit their lists");
   const parts = text + SCRATCH_ROWS * 8;
   const found = store.kernel.exports.listUnplaced(at * 4, count, placed, text, parts);
   const { f64, u16, u32 } = store.region.views;
@@ -312,6 +315,7 @@ export function scratchUnplaced(
 
 /** Warms the caches for the next hand-outs of rules. */
 export function scratchTouchRules({ store, touched }: Scratch, ruleQueues: Uint32Array): void {
+  assert(ruleQueues.length <= SCRATCH_ROWS, "the rules fit their array");
   store.region.views.u32.set(ruleQueues, touched >> 2);
   store.kernel.exports.touchRules(touched, ruleQueues.length);
 }

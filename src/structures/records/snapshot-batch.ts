@@ -5,6 +5,7 @@
  *
  *   I1  Views of columns are made when they are asked for and hold until memory grows: they are used at once.
  */
+import { assert } from "../../base/assert.ts";
 import { REGION_PAGE_BYTES } from "../../layout/memory/region.ts";
 import {
   SNAPSHOT_DOUBLES_WORD,
@@ -104,6 +105,7 @@ export function addEntries(
 
 /** Names records to be added by addNamed, at most SNAPSHOT_ROWS_MAX. */
 export function nameRecords({ store, handles }: SnapshotBatch, records: Uint32Array): void {
+  assert(records.length <= SNAPSHOT_ROWS_MAX, "the records fit their column");
   store.region.views.u32.set(records, handles);
 }
 
