@@ -52,6 +52,8 @@ export interface Files {
   list(directory: string): string[];
   /** Creates the directory and all missing ones above it; their names are on the medium on return. */
   makeDirectory(path: string): void;
+  /** Removes a directory that is empty; any other stays. */
+  removeDirectory(path: string): void;
   /** Names created, renamed and removed in it are on the medium on return. */
   syncDirectory(path: string): void;
   /** The same off the thread, as `syncLater`. */
@@ -81,6 +83,9 @@ export const nodeFiles: Files = {
   remove,
   list: (directory) => fs.readdirSync(directory),
   makeDirectory,
+  removeDirectory(path) {
+    if (fs.existsSync(path) && fs.readdirSync(path).length === 0) removeEmptyFolder(path);
+  },
   syncDirectory,
   syncDirectoryLater: (path, done) => {
     fs.open(path, "r", (fault, file) => {

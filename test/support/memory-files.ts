@@ -194,6 +194,7 @@ function nameCalls(disk: Disk): Omit<Files, ContentCall | keyof typeof LATER_CAL
     exists: (path) =>
       names.has(path) || [...names.keys()].some((name) => name.startsWith(`${path}/`)),
     makeDirectory() {},
+    removeDirectory() {},
     syncDirectoryLater(path, done) {
       done(faultOf(() => this.syncDirectory(path)));
     },

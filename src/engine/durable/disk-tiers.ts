@@ -52,11 +52,11 @@ export class DiskTiers {
       return next;
     }
     this.close(false);
-    const { files, directory } = this.#place;
+    const { files } = this.#place;
     if (!this.#isTiered && !isCleared) refuseRuns(this.#place, this.#seen);
     const cold = this.#isTiered ? this.#openCold(kernel, secret) : undefined;
     if (isCleared) cold?.clear();
-    const spill = openSpillTier({ directory: join(directory, "spill"), files });
+    const spill = openSpillTier({ directory: this.#spill, files });
     this.#open = { cold, spill, beforeMove: (flush, wait) => this.settle(flush, wait) };
     return this.#open;
   }
@@ -83,6 +83,10 @@ export class DiskTiers {
     return join(this.#place.directory, "seen");
   }
 
+  get #spill(): string {
+    return join(this.#place.directory, "spill");
+  }
+
   /** `after`: empty, whatever stands there until it is cleared, and its runs are numbered from there on. */
   #openCold(kernel: Kernel, secret: Uint32Array, after?: number): ColdTier {
     const identity = { algorithm: HASH_ALGORITHM, secretCheck: secretCheck(secret) };
@@ -107,6 +111,11 @@ export class DiskTiers {
     if (!files.exists(seen)) return;
     // Nothing refers to them any more: the journal is deleted, or never existed.
     for (const name of files.list(seen)) files.remove(join(seen, name));
+  }
+
+  /** Removes the directories of a frontier that is discarded. */
+  removeDirectories(): void {
+    for (const path of [this.#seen, this.#spill]) this.#place.files.removeDirectory(path);
   }
 }
 

@@ -40,6 +40,7 @@ import { NotedValues } from "./noted-values.ts";
 import { SnapshotSchedule, type SnapshotState } from "./snapshot-schedule.ts";
 import { storedCounters } from "./stored-counters.ts";
 import type { FailureNotes } from "../records/failure-notes.ts";
+import { removeRecordArchive } from "../records/load-record-store.ts";
 import type { RecordArchive } from "../records/record-archive.ts";
 import type { MediumWait } from "../../structures/storage-tiers.ts";
 import type { DiskTiers } from "./disk-tiers.ts";
@@ -296,8 +297,11 @@ export class Durability {
     this.#disarm();
     this.#core.log = undefined;
     end();
-    await this.#parts.archive?.close(isDiscard);
-    this.#parts.tiers.close(isDiscard);
+    const { archive, place, tiers } = this.#parts;
+    await archive?.close(isDiscard);
+    tiers.close(isDiscard);
+    if (isDiscard) tiers.removeDirectories();
+    if (isDiscard && archive !== undefined) removeRecordArchive(place.directory);
     giveLock(this.#parts.place, this.#parts.lock);
     this.#parts.onClosed?.();
   }

@@ -17,7 +17,7 @@ export async function openRecordArchive(
   directory: string,
 ): Promise<RecordArchive> {
   const open = await loadStore();
-  const path = join(directory, "records.mdb");
+  const [path] = pathsOf(directory);
   const now = (): number => clock.now();
   if (readOnly) {
     if (nodeFiles.exists(path)) return new RecordArchive(overlayRecords(open(path, true)), now);
@@ -25,8 +25,19 @@ export async function openRecordArchive(
     throw new FrontierError("DISK_GONE", `${path}: not there (expected: ${expected})`);
   }
   // Made here, lest the store make them for everybody to read.
-  for (const each of [path, `${path}-lock`]) nodeFiles.close(nodeFiles.open(each, "a"));
+  for (const each of pathsOf(directory)) nodeFiles.close(nodeFiles.open(each, "a"));
   return new RecordArchive(open(path), now);
+}
+
+/** Removes the files of an archive that is closed. */
+export function removeRecordArchive(directory: string): void {
+  for (const path of pathsOf(directory)) if (nodeFiles.exists(path)) nodeFiles.remove(path);
+}
+
+/** The store, and the file in which its readers stand. */
+function pathsOf(directory: string): readonly [string, string] {
+  const path = join(directory, "records.mdb");
+  return [path, `${path}-lock`];
 }
 
 async function loadStore(): Promise<OpenRecordTier> {

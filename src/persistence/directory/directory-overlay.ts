@@ -84,6 +84,7 @@ type NameCall =
   | "remove"
   | "list"
   | "makeDirectory"
+  | "removeDirectory"
   | "syncDirectory"
   | "syncDirectoryLater";
 
@@ -114,6 +115,7 @@ function nameCalls(state: State): Pick<Files, NameCall> {
         .map((path) => path.slice(directory.length + 1));
     },
     makeDirectory() {},
+    removeDirectory() {},
     syncDirectory() {},
     syncDirectoryLater: (_path, done) => done(undefined),
   };
