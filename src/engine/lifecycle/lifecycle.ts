@@ -65,12 +65,8 @@ export class Lifecycle {
     this.startedAt = settings.clock.now();
     const background = new BackgroundWork(() => this.intake, events, settings.clock);
     this.background = background;
-    this.#completion = new Completion({
-      settings,
-      events,
-      seeds: background.seeds,
-      core: () => this.#runtime?.core,
-    });
+    const { seeds } = background;
+    this.#completion = new Completion({ settings, events, seeds, core: () => this.#runtime?.core });
     this.#breaker = new CircuitBreaker(settings);
     this.#channels = new CallChannels(settings.name);
   }
@@ -166,7 +162,7 @@ export class Lifecycle {
     return lease;
   }
 
-  /** After a poll of any host: the event where the frontier has no lease to give, once until it has one again. */
+  /** After a poll of any host: the event where no lease may go out, once until one does. */
   noteTaken(isTaken: boolean, nowMs: number): void {
     if (this.#isEmpty !== isTaken) return;
     this.#isEmpty = !isTaken;
