@@ -6,6 +6,7 @@ import {
   type Client,
   connect,
   found,
+  type Info,
   type Item,
   known,
   type Message,
@@ -203,4 +204,65 @@ describe.each(STORES)("a service in %s", (store) => {
       expect(await client.get({ ...asked, max_urls_per_queue: 2 })).toHaveLength(2);
     },
   );
+
+  it("takes URLs of any scheme, and texts that are none, as they are", async () => {
+    const queues = {
+      "mailto:x@a.com": "mailto",
+      "ftp://a.com/x": "a.com",
+      "ftp://a.com/%5F_y z": "a.com",
+      "urn:isbn:1": "urn",
+      "http://exa mple.com/": "exa mple.com",
+      "http://1.2.3.999/": "1.2.3.999",
+      "http://xn--a/": "xn--a",
+      "plain text": "plain text",
+      " http://b.com/": "b.com",
+      "été://ü\n": "ü\n",
+      "https:c.com": "https",
+    };
+    const urls = Object.keys(queues);
+    const named = found("file:///etc/hosts", { key: "files", metadata: { a: { values: ["b"] } } });
+    expect(await client.put(...urls.map((url) => found(url)), named)).toEqual(Array(12).fill("OK"));
+    expect(await client.put(...urls.map((url) => found(url)), named)).toEqual(
+      Array(12).fill("SKIPPED"),
+    );
+    // No queue is named by these.
+    expect(
+      await client.put(found("file:///etc/hosts"), found("", { key: "a" }), found("://")),
+    ).toEqual(Array(3).fill("SKIPPED"));
+    const { values } = await client.call<{ values: string[] }>("ListQueues");
+    expect(new Set(values)).toEqual(new Set([...Object.values(queues), "files"]));
+    const infos = await client.list<Info>("GetURLs", { delay_requestable: 600 });
+    expect(Object.fromEntries(infos.map(({ key, url }) => [url, key]))).toEqual({
+      ...queues,
+      "file:///etc/hosts": "files",
+    });
+    expect(infos.find(({ key }) => key === "files")?.metadata).toEqual({ a: { values: ["b"] } });
+    const [mail = "", file = ""] = urls;
+    expect(await client.put(known(mail, 0), known(file, START_SECOND + 60))).toEqual(["OK", "OK"]);
+    expect((await client.status(mail, "mailto")).known?.refetchable_from_date).toBe(0);
+    const later = (await client.status(file, "")).known;
+    expect(later).toMatchObject({
+      info: { url: file, key: "a.com" },
+      refetchable_from_date: START_SECOND + 60,
+    });
+    expect(await client.stats()).toMatchObject({ size: 11, inProcess: 10 });
+    const items = await client.list<Item>("ListURLs", { size: 100 });
+    expect(items.map(({ known }) => known?.info.url).sort()).toEqual(
+      [...urls, "file:///etc/hosts"].sort(),
+    );
+    expect(await client.call("DeleteQueue", { key: "files" })).toEqual({ value: 1 });
+    pass(1);
+    expect(await client.call("PurgeURLs", { days: 0 })).toEqual({ value: 11 });
+    expect(await client.put(found(mail))).toEqual(["OK"]);
+  });
+
+  it("keeps URLs apart by every character", async () => {
+    const urls = [
+      ...["http://a.com", "http://a.com/", "http://A.com/", "http://a.com:80/", "http://a.com/#a"],
+      ...["http://a.com/?", "http://a.com/%41", "http://a.com/A", "http://a.com/./A"],
+    ].map((url) => found(url, { key: "a" }));
+    expect(await client.put(...urls)).toEqual(Array(urls.length).fill("OK"));
+    expect(await client.put(...urls)).toEqual(Array(urls.length).fill("SKIPPED"));
+    expect(await client.call("CountURLs", { key: "a" })).toEqual({ value: urls.length });
+  });
 });

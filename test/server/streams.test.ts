@@ -145,7 +145,7 @@ describe("streams", () => {
     const expected: object[] = [];
     const batches = sizes.map((size, at) => {
       const items = Array.from({ length: size }, (_, n) => ({
-        url: n % 50 === 7 ? "mailto:nobody" : `http://h${n % 9}.com/${(n * (at + 1)) % 2_000}`,
+        url: n % 50 === 7 ? "" : `http://h${n % 9}.com/${(n * (at + 1)) % 2_000}`,
         crawlID: `c${n % 3}`,
       }));
       const statuses = items.map(({ url, crawlID }) => {

@@ -175,7 +175,7 @@ export class LocalCrawl implements Crawl {
     const { frontier } = this.#context;
     const isPlain = isPlainUrl(known.url, known.hostEnd);
     const request = requestOf(known.url, key, isPlain, this.#table.queues.get(key)?.epoch);
-    const name = nameOf(request, key);
+    const name = nameOf(known.url, request, key);
     const held = this.#leases.get(name);
     // A hand-out whose time has not passed is the URL's: its record need not be readCount up.
     const isOut = held !== undefined && held.deadlineMs > this.#context.now();
@@ -470,7 +470,7 @@ export class LocalCrawl implements Crawl {
       const view = frontier.record(request);
       // It may have changed since it was read.
       if (view === undefined || unpackData(view.data).createdAt >= before) continue;
-      const name = nameOf(request, queueKey);
+      const name = nameOf(url, request, queueKey);
       this.#leases.get(name)?.release();
       this.#leases.delete(name);
       if (frontier.forget({ request }) === 0) continue;

@@ -5,10 +5,10 @@ import type { FoundUrl } from "./crawl.ts";
 import { EPOCH_PREFIX, type Queue, queueOfHost, type QueueTable } from "./queue-table.ts";
 import { reservedOf } from "./reserved-metadata.ts";
 import { keyOf, leaseName } from "./stored-url.ts";
-import { hostEndOf, hostStartOf, packData } from "./url-data.ts";
+import { carriedUrl, hostEndOf, hostStartOf, packData } from "./url-data.ts";
 
 /** The name of a URL's hand-out: the text of the URL itself, which is there, where its queue is its own host's. */
-export function nameOf({ url, hostKey }: RequestInput, key: string): string {
+export function nameOf(url: string, { hostKey }: RequestInput, key: string): string {
   return hostKey === undefined ? url : leaseName(key, url);
 }
 
@@ -19,7 +19,7 @@ export function requestOf(
   isPlain: boolean,
   epoch = EPOCH_PREFIX + key,
 ): RequestInput {
-  const request: RequestInput = { url, epoch };
+  const request: RequestInput = { url: carriedUrl(url, isPlain), epoch };
   if (!isPlain || !isOwnHost(url, key)) request.hostKey = key;
   return request;
 }

@@ -25,7 +25,7 @@ import type {
 } from "./crawl.ts";
 import { dueOf, named, reservedOf } from "./reserved-metadata.ts";
 import { keyOf, pastPriority, storedOf, viewOf } from "./stored-url.ts";
-import { isPlainUrl, packData, unpackData } from "./url-data.ts";
+import { carriedUrl, isPlainUrl, packData, unpackData } from "./url-data.ts";
 
 /** How a crawl gets its queues. */
 export interface QueueAccess {
@@ -89,10 +89,10 @@ export class RedisCrawl implements Crawl {
         const hostKey = keyOf(found);
         const { isWrong, notBefore, priority } = reservedOf(found.metadata);
         if (hostKey === undefined || isWrong) continue;
-        const { url } = found;
-        const data = packData(found, isPlainUrl(url, found.hostEnd), createdAt, 0);
+        const isPlain = isPlainUrl(found.url, found.hostEnd);
+        const url = carriedUrl(found.url, isPlain);
         requests.push({
-          ...{ url, hostKey, data },
+          ...{ url, hostKey, data: packData(found, isPlain, createdAt, 0) },
           ...(priority === undefined ? {} : { priority }),
           ...(notBefore === undefined ? {} : { notBefore }),
         });
@@ -118,7 +118,8 @@ export class RedisCrawl implements Crawl {
         const { isWrong, lease } = reservedOf(known.metadata);
         const isOver = lease !== undefined && !HAND_OUT.test(lease);
         if (hostKey === undefined || isWrong || isOver) continue;
-        list.push({ place, known, request: { url: known.url, hostKey } });
+        const url = carriedUrl(known.url, isPlainUrl(known.url, known.hostEnd));
+        list.push({ place, known, request: { url, hostKey } });
       }
       const before = await queues.find(list.map(({ request }) => request));
       const second = secondOf(queues);
@@ -200,7 +201,7 @@ export class RedisCrawl implements Crawl {
 
   status(url: string, key: string): Promise<StoredUrl | undefined> {
     return this.#ifFound<StoredUrl | undefined>(undefined, async (queues) => {
-      const [view] = await queues.find([{ url, hostKey: key }]);
+      const [view] = await queues.find([{ url: carriedUrl(url, isPlainUrl(url)), hostKey: key }]);
       return view === undefined ? undefined : viewOf(view, key, url);
     });
   }

@@ -14,6 +14,7 @@ export function isPut(status: string): boolean {
 
 /** The key of a URL's queue; undefined: no queue can hold it. */
 export function keyOf({ hostEnd = 0, key, url }: FoundUrl): string | undefined {
+  if (url === "") return undefined;
   const named =
     key !== "" ? key : hostEnd === 0 ? missingKey(url) : url.slice(hostStartOf(url), hostEnd);
   return named === undefined || named.length > KEY_LENGTH_MAX ? undefined : named;

@@ -34,6 +34,25 @@ export function isPlainUrl(url: string, hostEnd?: number): boolean {
   return hostEndOf({ url, hostEnd }) > 0;
 }
 
+/** Addresses of the web of which no parser thinks otherwise. Others are parsed. */
+const OF_THE_WEB = /^https?:\/\/(?!.*xn--)[a-z\d.-]*[a-z](?::\d{1,4})?(?:[/?#]|$)/i;
+/** No host has this name. */
+const CARRIER = "http://outrider.invalid/?";
+
+/**
+ * A URL as its frontier takes it, which holds addresses of the web alone: any other one, as of `mailto:` or `file:`, is the query of an
+ * address.
+ */
+export function carriedUrl(url: string, isPlain: boolean): string {
+  if (isPlain || OF_THE_WEB.test(url)) return url;
+  try {
+    if (/^https?:$/.test(new URL(url).protocol)) return url;
+  } catch {
+    // no URL at all
+  }
+  return CARRIER + encodeURIComponent(url);
+}
+
 const HOST = 1;
 const PATH = 2;
 const QUERY = 4;
