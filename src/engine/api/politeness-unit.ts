@@ -10,9 +10,12 @@ export function leasedOfUnit(frontier: Frontier, key: string): number {
   return leasedOf(lifecycle, unitKeyOf(lifecycle.need().core, key));
 }
 
-/** As `frontier.host(key).blockUntil(atMs)`. */
-export function blockUnit(frontier: Frontier, key: string, atMs: number): void {
+/** As `frontier.host(key).blockUntil(atMs)`, and its `limit = limit` where that is given. */
+export function blockUnit(frontier: Frontier, key: string, atMs: number, limit?: number): void {
   const lifecycle = lifecycleOf(frontier);
-  if (lifecycle === undefined) frontier.host(key).blockUntil(atMs);
-  else blockHost(lifecycle, unitKeyOf(lifecycle.need().core, key), atMs);
+  if (lifecycle === undefined) {
+    const host = frontier.host(key);
+    if (limit !== undefined) host.limit = limit;
+    host.blockUntil(atMs);
+  } else blockHost(lifecycle, unitKeyOf(lifecycle.need().core, key), atMs, limit);
 }

@@ -134,9 +134,17 @@ function changeHost(lifecycle: Lifecycle, key: string, act: Change): void {
   lifecycle.end(nowMs);
 }
 
-export function blockHost(lifecycle: Lifecycle, key: string, at: number | Date): void {
+export function blockHost(
+  lifecycle: Lifecycle,
+  key: string,
+  at: number | Date,
+  limit?: number,
+): void {
   const untilMs = TIME(at, "at", "ARGUMENT_INVALID");
-  changeHost(lifecycle, key, (core, host, nowMs) => blockHostByHand(core, host, untilMs, nowMs));
+  changeHost(lifecycle, key, (core, host, nowMs) => {
+    if (limit !== undefined) setHostLimit(core, host, limit, nowMs);
+    blockHostByHand(core, host, untilMs, nowMs);
+  });
 }
 
 /** Leases of a host that are out. */

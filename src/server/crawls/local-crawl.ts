@@ -101,6 +101,8 @@ export class LocalCrawl implements Crawl {
   readonly #leases = new HeldLeases();
   /** Queues whose number in process is limited in the frontier. */
   readonly #narrow = new Set<Queue>();
+  /** None of them is limited to fewer. */
+  #narrowest = ROOM_ANY;
 
   readonly #names: LeaseNames;
   readonly #began: number;
@@ -124,7 +126,7 @@ export class LocalCrawl implements Crawl {
       const host = frontier.host(queue.key);
       queue.roomMax = host.limit;
       queue.isHeld = host.held;
-      if (queue.roomMax < ROOM_ANY) this.#narrow.add(queue);
+      if (queue.roomMax < ROOM_ANY) this.#narrowTo(queue, queue.roomMax);
     }
     for (const [name, kept] of Object.entries(this.#kept())) {
       const queue = this.#table.queues.get(name === PROTO_KEPT ? PROTO : name);
@@ -277,10 +279,15 @@ export class LocalCrawl implements Crawl {
     } else if (closedUntil(queue, this.#context.delayDefault()) >= this.#second) {
       this.#blockThere(queue);
     } else {
-      queue.roomMax = urlsMax;
-      frontier.host(queue.key).limit = urlsMax;
-      this.#narrow.add(queue);
+      frontier.host(queue.key).limit = this.#narrowTo(queue, urlsMax);
     }
+  }
+
+  #narrowTo(queue: Queue, urlsMax: number): number {
+    this.#narrow.add(queue);
+    this.#narrowest = Math.min(this.#narrowest, urlsMax);
+    queue.roomMax = urlsMax;
+    return urlsMax;
   }
 
   #blockThere(queue: Queue): void {
@@ -295,6 +302,8 @@ export class LocalCrawl implements Crawl {
 
   /** A caller who takes more at once than the one before: queues that were full for that one may go. */
   #widen(urlsMax: number): void {
+    if (urlsMax <= this.#narrowest) return;
+    this.#narrowest = urlsMax;
     for (const queue of this.#narrow) {
       if (queue.roomMax >= urlsMax) continue;
       queue.roomMax = ROOM_ANY;
@@ -342,10 +351,23 @@ export class LocalCrawl implements Crawl {
     };
     const end = (): number => {
       if (count === 0) queue.producedAt = producedBefore;
-      else blockUnit(frontier, queue.key, this.#opensAtMs(queue));
+      else this.#close(queue, asked.urlsMax);
       return count;
     };
     return next();
+  }
+
+  /**
+   * Closes a queue that gave URLs until its delay has passed, and one that has all in process that a caller takes, and more to give, until
+   * some of them have ended: else it comes up to be held back.
+   */
+  #close(queue: Queue, urlsMax: number): void {
+    const { frontier } = this.#context;
+    const { active, key, roomMax } = queue;
+    const leased = roomMax > urlsMax && active > urlsMax ? leasedOfUnit(frontier, key) : 0;
+    const isFull = leased >= urlsMax && active > leased;
+    const limit = isFull ? this.#narrowTo(queue, urlsMax) : undefined;
+    blockUnit(frontier, key, this.#opensAtMs(queue), limit);
   }
 
   #hold(queue: Queue, lease: Lease): StoredUrl {

@@ -1,6 +1,6 @@
 /** A crawl over a frontier in this process: what a batch of one kind and a mixed one answer, and turns of other calls. */
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { openFrontier } from "../../../../src/index.ts";
+import { type Frontier, openFrontier } from "../../../../src/index.ts";
 import type { FoundUrl } from "../../../../src/server/crawls/crawl.ts";
 import { LocalCrawl } from "../../../../src/server/crawls/local-crawl.ts";
 import { missingKey } from "../../../../src/server/crawls/missing-key.ts";
@@ -11,7 +11,9 @@ import { testRandom } from "../../../support/seed.ts";
 const SECOND = 1_700_000_000;
 const MANY = 2 ** 31 - 1;
 
-async function openCrawl(clock = { seconds: SECOND }): Promise<LocalCrawl> {
+async function openCrawl(
+  clock = { seconds: SECOND },
+): Promise<LocalCrawl & { frontier: Frontier }> {
   const frontier = await openFrontier({
     name: "crawl",
     keepOpen: true,
@@ -21,7 +23,8 @@ async function openCrawl(clock = { seconds: SECOND }): Promise<LocalCrawl> {
   });
   onTestFinished(() => frontier.close());
   const now = (): number => clock.seconds * 1_000;
-  return new LocalCrawl("crawl", { frontier, now, delayDefault: () => 1 });
+  const crawl = new LocalCrawl("crawl", { frontier, now, delayDefault: () => 1 });
+  return Object.assign(crawl, { frontier });
 }
 
 /** Two hosts whose names have one hash in the table of queues. */
@@ -100,9 +103,10 @@ describe("LocalCrawl", () => {
     const clock = { seconds: SECOND };
     const crawl = await openCrawl(clock);
     const urls = Array.from({ length: 200 }, (_, n) => found(`http://h${n}.example/`));
-    crawl.discover([...urls, ...urls.map(({ url }) => found(`${url}b`))]);
     const asked = { urlsMax: 1, delay: 600, isGone: () => false };
+    crawl.discover(urls);
     expect(await crawl.serveQueues(200, asked, () => undefined)).toBe(200);
+    crawl.discover(urls.map(({ url }) => found(`${url}b`)));
     clock.seconds += 10; // each may go again, but for the URL that it has out
     let turns = 0;
     const count = (): void => {
@@ -113,6 +117,33 @@ describe("LocalCrawl", () => {
     expect(await crawl.serveQueues(200, asked, () => undefined)).toBe(0);
     expect(turns).toBeGreaterThan(2);
     turns = 1_000;
+  });
+
+  it("does not take up a queue while it has as many in process as a caller takes", async () => {
+    const clock = { seconds: SECOND };
+    const crawl = await openCrawl(clock);
+    const { frontier } = crawl;
+    const pages = (page: number): FoundUrl[] =>
+      Array.from({ length: 50 }, (_, n) => found(`http://h${n}.example/${page}`));
+    for (const page of [1, 2, 3]) crawl.discover(pages(page));
+    const sent: string[] = [];
+    const serve = (urlsMax: number): Promise<number> =>
+      crawl.serveQueues(50, { urlsMax, delay: 600, isGone: () => false }, (urls) => {
+        for (const { url } of urls) sent.push(url);
+      });
+    expect(await serve(2)).toBe(50);
+    clock.seconds += 10;
+    expect(await serve(2)).toBe(0);
+    expect(await serve(1)).toBe(0);
+    const waiting = [...frontier.records({ state: "pending" })];
+    expect(waiting.map(({ deliveries }) => deliveries)).toEqual(Array(50).fill(0));
+    sent.length = 0;
+    crawl.putKnown([{ ...found("http://h7.example/1"), refetchAt: 0 }]);
+    expect(await serve(2)).toBe(1);
+    expect(sent).toEqual(["http://h7.example/3"]);
+    expect(await serve(3)).toBe(49); // of one that takes more
+    expect(sent).toHaveLength(50);
+    expect(frontier.report()).toMatchObject({ leased: 149, pending: 0 });
   });
 
   it("changes nothing of a queue where its frontier cannot", async () => {
