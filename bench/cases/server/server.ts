@@ -10,7 +10,7 @@
  *   GetURLs at half rate: open loop, at half of the rate that the closed loop had, over queues that were put for it; each call is timed from
  *   when it was due, but for the first tenth
  *
- * Each phase runs once before the clock starts, over a crawl that is then deleted: a server in use is warm.
+ * Each phase runs once before the clock starts, over crawls that are deleted when the one that is measured has begun: a server in use is warm.
  * All sides are measured by one client (wire-client.ts), whose frames are made before the clock runs and which reads no more of an answer than
  * its heads. A ratio of 1 to the stub means that the frontier costs nothing beside the wire. Checksum: answers by phase.
  *
@@ -53,6 +53,10 @@ const GET = 20;
 const HOSTS = 2_000;
 /** max_urls_per_queue, max_queues 1, delay_requestable 600. */
 const GET_ANY = Buffer.from([0x08, GET, 0x10, 1, 0x20, 0xd8, 0x04]);
+/** Fields of a message of PutURLs. */
+const FOUND = 1;
+const KNOWN = 2;
+const WARM_CRAWLS = ["warm", "warm too"];
 const NO_FIELD: Buffer = Buffer.alloc(0);
 /** After that a queue that gave URLs may give the next ones: its delay is one second, in whole seconds. */
 const QUEUE_DELAY_MS = 2_100;
@@ -109,11 +113,11 @@ async function setup(side: string, params: Params): Promise<Job> {
       };
       const items = (field: number) => listOf(urls, (n) => itemBytes(field, urlOf(n)));
       const sets = listOf(Math.ceil(urls / BATCH), (n) => batchBytes(urls + n * BATCH));
-      const put = await timed("put", spread(client, "PutURLs", items(1), streams), urls);
+      const put = await timed("put", spread(client, "PutURLs", items(FOUND), streams), urls);
       const setCalls = spread(client, "PutDiscovered", sets, streams);
       const batch = await timed("batch", setCalls, sets.length * BATCH);
       const got = await getAll(client, server, { urls, streams });
-      const ends = await timed("known", spread(client, "PutURLs", items(2), streams), urls);
+      const ends = await timed("known", spread(client, "PutURLs", items(KNOWN), streams), urls);
       [acks, batches, known] = [put.answers, batch.answers, ends.answers];
       const half = await getOnTime(client, { urls, everyNs: 2 * got.callNs, streams });
       cpu["server's processor µs a URL, get"] = got.cpuUs;
@@ -138,22 +142,37 @@ async function setup(side: string, params: Params): Promise<Job> {
   };
 }
 
-/** Every phase once, over a crawl that is then deleted. The stub has no crawls. */
+/**
+ * Every phase once over each of some crawls, which stay until the one that is measured is there: ../../harness/open-warm.ts. The stub has no
+ * crawls.
+ */
 async function warmUp(client: WireClient, count: number, streams: number): Promise<void> {
   if (count === 0) return;
-  const crawl = fieldBytes(4, Buffer.from("warm"));
+  const call = (method: string, message: Buffer): Promise<number> =>
+    client.together(client.prepare(method, [[message]]));
+  for (const name of WARM_CRAWLS) await driveCrawl(client, name, { count, streams });
+  await call("PutURLs", itemBytes(KNOWN, "http://first.example.com/"));
+  for (const name of WARM_CRAWLS) await call("DeleteCrawl", fieldBytes(1, Buffer.from(name)));
+}
+
+/** Every phase over one crawl. */
+async function driveCrawl(
+  client: WireClient,
+  name: string,
+  { count, streams }: { count: number; streams: number },
+): Promise<void> {
+  const crawl = fieldBytes(4, Buffer.from(name));
   const items = (field: number) => listOf(count, (n) => itemBytes(field, urlOf(n), crawl));
   const sets = listOf(count / BATCH, (n) => batchBytes(count + n * BATCH, { crawl }));
-  await client.together(spread(client, "PutURLs", items(1), streams));
+  await client.together(spread(client, "PutURLs", items(FOUND), streams));
   await client.together(spread(client, "PutDiscovered", sets, streams));
-  const request = Buffer.concat([GET_ANY, fieldBytes(6, Buffer.from("warm"))]);
+  const request = Buffer.concat([GET_ANY, fieldBytes(6, Buffer.from(name))]);
   const gets = client.prepare(
     "GetURLs",
     listOf(Math.ceil(count / GET), () => [request]),
   );
   await client.inTurn(gets, streams, createHistogram());
-  await client.together(spread(client, "PutURLs", items(2), streams));
-  await client.together(client.prepare("DeleteCrawl", [[fieldBytes(1, Buffer.from("warm"))]]));
+  await client.together(spread(client, "PutURLs", items(KNOWN), streams));
 }
 
 function listOf<T>(length: number, make: (n: number) => T): T[] {
@@ -233,7 +252,7 @@ function fieldBytes(field: number, bytes: Buffer): Buffer {
   return Buffer.concat([Buffer.from([(field << 3) | 2, ...size]), bytes]);
 }
 
-/** `field` 1: discovered; 2: known. */
+/** `field`: FOUND or KNOWN. */
 function itemBytes(field: number, url: string, crawl: Buffer = NO_FIELD): Buffer {
   return fieldBytes(field, fieldBytes(1, infoBytes(url, crawl)));
 }
