@@ -310,35 +310,33 @@ export const readCountUrls = flat({
   ignoreCase: [4, "truth"],
 });
 export const readPurgeUrls = flat({ key: [1, "text"], crawlID: [2, "text"], days: [3, "number"] });
-const readGetFields = flat({
-  urlsMax: [1, "number"],
-  queuesMax: [2, "number"],
-  key: [3, "text"],
-  delay: [4, "number"],
-  crawlID: [6, "text"],
-});
 
 /** Which URLs are asked for; `crawlID` undefined: of any crawl. */
 export interface GetParams {
-  readonly urlsMax: number;
-  readonly queuesMax: number;
-  readonly key: string;
-  readonly delay: number;
-  readonly crawlID: string | undefined;
+  urlsMax: number;
+  queuesMax: number;
+  key: string;
+  delay: number;
+  crawlID: string | undefined;
 }
 
 export function readGetParams(bytes: Buffer): GetParams {
-  const { crawlID, ...rest } = readGetFields(bytes);
-  let isNamed = false;
+  const params: GetParams = { urlsMax: 0, queuesMax: 0, key: "", delay: 0, crawlID: undefined };
   const reader = readerOf(bytes);
   while (reader.at < reader.end) {
     const tag = readVarint(reader);
-    // The latest member of the choice counts.
-    if (tag >> 3 === 5) isNamed = false;
-    if (tag >> 3 === 6) isNamed = true;
-    skipField(reader, tag & 7);
+    if (tag === ((1 << 3) | VARINT)) params.urlsMax = readVarint(reader);
+    else if (tag === ((2 << 3) | VARINT)) params.queuesMax = readVarint(reader);
+    else if (tag === ((3 << 3) | BYTES)) params.key = readString(reader);
+    else if (tag === ((4 << 3) | VARINT)) params.delay = readVarint(reader);
+    else if (tag === ((6 << 3) | BYTES)) params.crawlID = readString(reader);
+    else {
+      // The latest member of the choice counts.
+      if (tag >> 3 === 5) params.crawlID = undefined;
+      skipField(reader, tag & 7);
+    }
   }
-  return { ...rest, crawlID: isNamed ? crawlID : undefined };
+  return params;
 }
 
 function writeInfo(target: Writer, { url, key, crawlID, metadata }: UrlInfo): void {

@@ -67,11 +67,11 @@ export interface EpochTable {
   members: number;
   /** The epoch at which a walk in slices stands, moved on where that one goes; 0: none. */
   hand: number;
-  /** What is known of names, some thousand of them: few epochs serve most requests. */
+  /** What is known of names, some ten thousand of them: most requests are of those. */
   readonly names: Map<string, EpochName>;
 }
 
-const NAMES_MAX = 4_096;
+const NAMES_MAX = 32_768;
 
 const SALT_HEAD = Uint8Array.of(0xff, 0x65, 0x70, 0x6f, 0x63, 0x68, 0xff);
 /** Where the store's page has room for one hash besides its own. */
