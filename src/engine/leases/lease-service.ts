@@ -246,12 +246,14 @@ export class LeaseService implements LeaseActions {
     return true;
   }
 
-  /** Reads the data of a lease that still stands. */
-  readData(lease: RecordLease): void {
+  /** Reads the record of a lease anew; false: it is over. */
+  reopen(lease: RecordLease): boolean {
     const { core, nowMs } = this.#lifecycle.begin();
-    if (!this.#isLive(core, lease, nowMs)) return;
+    if (!this.#isLive(core, lease, nowMs)) return false;
+    lease.url = recordUrl(core.scratch, lease.record);
     lease.extras = recordExtras(core, lease.record);
     lease.data = recordData(core, lease.record, lease.extras);
+    return true;
   }
 
   /** Batch form without children; how many were not late. */

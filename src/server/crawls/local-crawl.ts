@@ -13,9 +13,9 @@
  *   I2  Counts of queues change with what the frontier answered, never before.
  *   I3  However many queues may not go, a call that searches for one yields to other calls.
  */
-import type { Frontier, Lease, RecordView } from "../../index.ts";
+import type { Frontier, Lease, RecordView, RequestInput } from "../../index.ts";
 import { removeUnit } from "../../engine/api/edit-records.ts";
-import { HeldLeases } from "../../engine/api/held-leases.ts";
+import { handOutNumber, HeldLeases } from "../../engine/api/held-leases.ts";
 import { finishKept, finishPending } from "../../engine/api/keep-finished.ts";
 import { blockUnit, leasedOfUnit } from "../../engine/api/politeness-unit.ts";
 import { pushNamed } from "../../engine/api/push-list.ts";
@@ -47,26 +47,18 @@ import {
   removeQueue,
   ROOM_ANY,
 } from "./queue-table.ts";
-import { KEY_LENGTH_MAX, missingKey } from "./missing-key.ts";
-import { foundRequests, nameOf, requestOf, requestsOf } from "./queue-request.ts";
+import { KEY_LENGTH_MAX } from "./missing-key.ts";
+import { foundRequests, requestOf, requestsOf } from "./queue-request.ts";
 import {
   isPut,
   keyOf,
-  leaseName,
   pastPriority,
   SCAN_RECORDS,
   SECONDS_MAX,
   storedOf,
   viewOf,
 } from "./stored-url.ts";
-import {
-  createLeaseNames,
-  dueOf,
-  isOver,
-  type LeaseNames,
-  named,
-  reservedOf,
-} from "./reserved-metadata.ts";
+import { dueOf, isOver, type LeaseNames, named, reservedOf } from "./reserved-metadata.ts";
 import { isPlainUrl, isSameData, isSameUrl, packData, unpackData } from "./url-data.ts";
 
 export interface LocalCrawlContext {
@@ -97,7 +89,7 @@ export class LocalCrawl implements Crawl {
   readonly id: string;
   readonly #context: LocalCrawlContext;
   readonly #table = createQueueTable();
-  /** Leases that are out, by queue and URL, the oldest first. */
+  /** Leases that are out. */
   readonly #leases = new HeldLeases();
   /** Queues whose number in process is limited in the frontier. */
   readonly #narrow = new Set<Queue>();
@@ -111,7 +103,8 @@ export class LocalCrawl implements Crawl {
     this.id = id;
     this.#context = context;
     this.#began = this.#second;
-    this.#names = createLeaseNames(context.now());
+    const begun = context.now().toString(36);
+    this.#names = { of: (lease) => `${begun}-${handOutNumber(lease as Lease)}` };
     this.#restore();
   }
 
@@ -177,15 +170,13 @@ export class LocalCrawl implements Crawl {
     const { frontier } = this.#context;
     const isPlain = isPlainUrl(known.url, known.hostEnd);
     const request = requestOf(known.url, key, isPlain, this.#table.queues.get(key)?.epoch);
-    const name = nameOf(known.url, request, key);
-    const held = this.#leases.get(name);
-    // A hand-out whose time has not passed is the URL's: its record need not be readCount up.
-    const isOut = held !== undefined && held.deadlineMs > this.#context.now();
+    const held = this.#heldOf(known.url, request);
+    const isOut = held !== undefined; // its record need not be looked up
     const { due, dueAt } = dueOf(known, reserved);
     if (!isOut && due === 0 && reserved.lease === undefined) {
       const isSame = (data: unknown): boolean => isSameUrl(data, known, isPlain);
       const finished = finishPending(frontier, request, isSame);
-      if (finished === "now") return this.#finished(name, key);
+      if (finished === "now") return this.#finished(key);
       if (finished === "before") return OK;
     }
     const before = isOut ? held : frontier.record(request);
@@ -194,19 +185,18 @@ export class LocalCrawl implements Crawl {
     if (due > 0) Object.assign(request, pastPriority(due, this.#began));
     const data = packData(known, isPlain, createdAt, due);
     let wasDone = state === "done";
-    const lease = state === "leased" ? held : undefined;
-    if (isOver(reserved, lease, this.#names)) return SKIPPED;
-    if (lease !== undefined && reserved.failure !== undefined && due === 0) {
-      this.#leases.delete(name);
-      return lease.fail(reserved.failure) ? OK : SKIPPED;
+    if (isOver(reserved, held, this.#names)) return SKIPPED;
+    if (isOut && reserved.failure !== undefined && due === 0) {
+      const hasFailed = held.fail(reserved.failure);
+      this.#leases.delete(held);
+      return hasFailed ? OK : SKIPPED;
     }
     const isSame = isOut && due === 0 && isSameData(data, held.data);
-    if (isSame && finishKept(held)) return this.#finished(name, key);
-    if (state === "leased") {
-      wasDone = lease?.done().late === false;
-      this.#leases.delete(name);
-      if (isOut && !wasDone) return this.#putKnownOne(known); // it was over already
-    }
+    const isKept = isSame && finishKept(held);
+    if (isOut && !isKept) wasDone = !held.done().late;
+    if (isOut) this.#leases.delete(held); // where nothing was refused
+    if (isKept) return this.#finished(key);
+    if (isOut && !wasDone) return this.#putKnownOne(known); // it was over already
     const { status } = frontier.put(request, dueAt === undefined ? { data } : { data, dueAt });
     const isDone = status === "done" || (wasDone && !isPut(status));
     if (!isPut(status) && before === undefined) return status === "rejected" ? SKIPPED : FAILED;
@@ -221,8 +211,7 @@ export class LocalCrawl implements Crawl {
   }
 
   /** A URL that was active is finished. */
-  #finished(name: string, key: string): number {
-    this.#leases.delete(name);
+  #finished(key: string): number {
     const queue = queueFor(this.#table, key);
     countUrls(this.#table, queue, -1, 1);
     this.#settleLimit(queue);
@@ -336,8 +325,6 @@ export class LocalCrawl implements Crawl {
         }
         if (leases.length === 0) break;
         count += leases.length;
-        // The frontier handed those out again, or will.
-        this.#leases.dropOld(this.#context.now());
         const sent = send(leases.map((lease) => this.#hold(queue, lease)));
         const isLast = leases.length < CHUNK_URLS || count >= asked.urlsMax;
         leases = [];
@@ -371,12 +358,18 @@ export class LocalCrawl implements Crawl {
   }
 
   #hold(queue: Queue, lease: Lease): StoredUrl {
-    const found = storedOf(queue.key, lease.url, lease.data);
-    const stored = named(found, lease, this.#names);
-    const { url } = stored;
-    const name = lease.hostKey === undefined ? url : leaseName(queue.key, url);
-    this.#leases.set(name, lease, stored !== found); // a hand-out that has a name is itself
-    return stored;
+    const stored = storedOf(queue.key, lease.url, lease.data);
+    this.#leases.set(stored.url, lease, this.#context.now());
+    return named(stored, lease, this.#names);
+  }
+
+  /** The lease that is out of a URL. */
+  #heldOf(url: string, { hostKey }: RequestInput): Lease | undefined {
+    return this.#leases.get(
+      url,
+      hostKey,
+      (lease) => lease.hostKey === hostKey && storedOf("", lease.url, lease.data).url === url,
+    );
   }
 
   *queues(isAll: boolean): Iterable<string> {
@@ -448,12 +441,10 @@ export class LocalCrawl implements Crawl {
     const queue = this.#table.queues.get(key);
     if (queue === undefined) return 0;
     const { frontier } = this.#context;
-    const prefix = leaseName(key, "");
-    for (const name of this.#leases.names()) {
-      const isOwn = name.includes("\n") ? name.startsWith(prefix) : missingKey(name) === key;
-      if (!isOwn) continue;
-      this.#leases.get(name)?.release();
-      this.#leases.delete(name);
+    for (const lease of this.#leases.all()) {
+      if ((lease.hostKey ?? lease.host) !== key) continue;
+      this.#leases.delete(lease);
+      lease.release();
     }
     removeUnit(frontier, key);
     frontier.forget({ epoch: EPOCH_PREFIX + key });
@@ -492,9 +483,9 @@ export class LocalCrawl implements Crawl {
       const view = frontier.record(request);
       // It may have changed since it was read.
       if (view === undefined || unpackData(view.data).createdAt >= before) continue;
-      const name = nameOf(url, request, queueKey);
-      this.#leases.get(name)?.release();
-      this.#leases.delete(name);
+      const held = this.#heldOf(url, request);
+      if (held !== undefined) this.#leases.delete(held);
+      held?.release();
       if (frontier.forget({ request }) === 0) continue;
       const isDone = view.state === "done";
       countUrls(this.#table, queue, isDone ? 0 : -1, isDone ? -1 : 0);

@@ -1,16 +1,11 @@
-/** URLs of queues as requests of their crawl's frontier, and the names of their hand-outs. */
+/** URLs of queues as requests of their crawl's frontier. */
 import type { NamedUrls } from "../../engine/api/push-list.ts";
 import type { RequestInput } from "../../index.ts";
 import type { FoundUrl } from "./crawl.ts";
 import { EPOCH_PREFIX, type Queue, queueOfHost, type QueueTable } from "./queue-table.ts";
 import { reservedOf } from "./reserved-metadata.ts";
-import { keyOf, leaseName } from "./stored-url.ts";
+import { keyOf } from "./stored-url.ts";
 import { carriedUrl, hostEndOf, hostStartOf, packData } from "./url-data.ts";
-
-/** The name of a URL's hand-out: the text of the URL itself, which is there, where its queue is its own host's. */
-export function nameOf(url: string, { hostKey }: RequestInput, key: string): string {
-  return hostKey === undefined ? url : leaseName(key, url);
-}
 
 /** The request of a URL in a queue. Its own host is not named again. */
 export function requestOf(

@@ -1,7 +1,7 @@
 /** Leases that are held as numbers end as the objects would. */
 import fc from "fast-check";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { HeldLeases } from "../../../../src/engine/api/held-leases.ts";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { handOutNumber, HeldLeases } from "../../../../src/engine/api/held-leases.ts";
 import { finishKept } from "../../../../src/engine/api/keep-finished.ts";
 import { verifyFrontier } from "../../../../src/engine/api/verify-frontier.ts";
 import {
@@ -53,8 +53,13 @@ const anyStep = fc.oneof(
   { weight: 4, arbitrary: fc.record({ end: fc.constantFrom(...ENDS), at: fc.nat(40) }) },
 );
 
+/** The lease that is held of an object's URL. */
+function heldOf(held: HeldLeases, { url, hostKey }: Lease): Lease | undefined {
+  return held.get(url, hostKey, (lease) => lease.url === url && lease.hostKey === hostKey);
+}
+
 describe("HeldLeases", () => {
-  it("end leases as those that were handed out do, and give their data", async () => {
+  it("end leases as those that were handed out do, and give their URLs and data", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyStep, { maxLength: 60 }), async (steps) => {
         const clocks = [createVirtualClock(NOW), createVirtualClock(NOW)] as const;
@@ -64,26 +69,26 @@ describe("HeldLeases", () => {
         for (const step of steps) {
           if ("advance" in step) for (const clock of clocks) clock.advance(step.advance);
           else if ("poll" in step) {
-            for (const lease of frontier.pollMany(step.poll)) {
-              held.set(lease.url, lease, lease.url.endsWith("7"));
-            }
+            for (const lease of frontier.pollMany(step.poll))
+              held.set(lease.url, lease, clocks[0].now());
             for (const lease of twin.pollMany(step.poll)) objects.set(lease.url, lease);
           } else {
-            const name = [...held.names()][step.at % Math.max(objects.size, 1)];
-            const lease = name === undefined ? undefined : held.get(name);
-            const object = name === undefined ? undefined : objects.get(name);
-            if (name === undefined || lease === undefined || object === undefined) continue;
-            const { data, deadlineMs, hostKey } = object;
-            expect({ data, deadlineMs, hostKey }).toEqual({
+            const object = [...objects.values()][step.at % Math.max(objects.size, 1)];
+            if (object === undefined) continue;
+            const lease = heldOf(held, object) as Lease;
+            const { data, deadlineMs, hostKey, url } = object;
+            expect({ data, deadlineMs, hostKey, url }).toEqual({
               data: lease.data,
               deadlineMs: lease.deadlineMs,
               hostKey: lease.hostKey,
+              url: lease.url,
             });
+            held.delete(lease);
             expect(apply(lease, step.end)).toBe(apply(object, step.end));
-            held.delete(name);
-            objects.delete(name);
+            objects.delete(url);
+            expect(heldOf(held, object)).toBeUndefined();
           }
-          expect([...held.names()].sort()).toEqual([...objects.keys()].sort());
+          expect([...held.all()].map(({ url }) => url).sort()).toEqual([...objects.keys()].sort());
           expect(frontier.peek(9)).toEqual(twin.peek(9));
         }
         expect(seenOf(frontier)).toEqual(seenOf(twin));
@@ -93,61 +98,65 @@ describe("HeldLeases", () => {
     );
   });
 
-  it("give the object where it was asked for, forget those that ran out, and all on demand", async () => {
-    const frontier = await open(6);
+  it("are gone once they have run out, where another hand-out has the URL, and on demand", async () => {
+    const clock = createVirtualClock(NOW);
+    const frontier = await open(6, clock);
     const held = new HeldLeases();
-    const [early, late] = [frontier.pollMany(2), frontier.pollMany(2, { leaseMs: 60_000 })];
-    for (const lease of [...early, ...late]) held.set(lease.url, lease, lease === early[0]);
-    expect(held.get(early[0]?.url as string)).toBe(early[0]);
-    expect(held.get(late[0]?.url as string)).not.toBe(late[0]);
-    held.dropOld(NOW + 9_999);
-    expect([...held.names()].length).toBe(4);
-    held.dropOld(NOW + 10_000);
-    expect([...held.names()]).toEqual(late.map(({ url }) => url));
-    held.clear();
-    expect([held.get(late[0]?.url as string), [...held.names()]]).toEqual([undefined, []]);
-  });
-
-  it("forget old ones from where they stood, however many were deleted meanwhile", async () => {
-    const frontier = await open(0);
-    frontier.pushMany(Array.from({ length: 60 }, (_, n) => `http://host${n}.test/`));
-    const held = new HeldLeases();
-    const leases = frontier.pollMany(60);
-    expect(leases.length).toBe(60);
-    for (const lease of leases) held.set(lease.url, lease);
-    const walks = ["keys", "entries", Symbol.iterator] as const;
-    const begun = walks.map((name) => vi.spyOn(Map.prototype, name as "keys"));
-    onTestFinished(() => {
-      for (const one of begun) one.mockRestore();
-    });
-    for (const { url } of leases.slice(0, 50)) {
-      held.delete(url);
-      held.dropOld(NOW);
+    const urls = (): string[] => [...held.all()].map(({ url }) => url);
+    const [early, late] = [frontier.pollMany(2), frontier.pollMany(1, { leaseMs: 60_000 })];
+    for (const lease of [...early, ...late]) held.set(lease.url, lease, NOW);
+    clock.advance(9_999);
+    expect(urls()).toEqual([...early, ...late].map(({ url }) => url));
+    clock.advance(1);
+    expect(urls()).toEqual(late.map(({ url }) => url));
+    const again = frontier.pollMany(9);
+    for (const lease of again) held.set(lease.url, lease, clock.now());
+    for (const lease of again) {
+      expect(handOutNumber(heldOf(held, lease) as Lease)).toBe(handOutNumber(lease));
     }
-    expect(begun.reduce((sum, { mock }) => sum + mock.calls.length, 0)).toBeLessThan(2);
-    // The one at which it stands goes, and comes back behind the others.
-    const first = leases[50] as Lease;
-    held.delete(first.url);
-    held.set(first.url, first);
-    held.dropOld(NOW + 9_999);
-    expect([...held.names()]).toEqual([...leases.slice(51), first].map(({ url }) => url));
-    // While it stands still, others come and go.
-    for (let time = 0; time < 99; time++) held.set("other", leases[52] as Lease);
-    held.dropOld(NOW + 10_000);
-    expect([...held.names()]).toEqual([]);
-    held.set("again", first);
-    held.dropOld(NOW + 10_000);
-    held.dropOld(NOW + 10_000);
-    expect([...held.names()]).toEqual([]);
+    held.clear();
+    expect([heldOf(held, late[0] as Lease), urls()]).toEqual([undefined, []]);
   });
 
-  it("have no data of a lease that is over", async () => {
-    const frontier = await open(6);
+  it("are found among very many, of which most are over, and take no more room then", async () => {
+    const frontier = await openFrontier({ leaseMs: 10_000 });
+    onTestFinished(() => frontier.close());
     const held = new HeldLeases();
-    const lease = frontier.pollMany(6).find(({ data }) => data !== undefined) as Lease;
-    held.set("name", lease);
-    expect(held.get("name")?.data).toEqual(lease.data);
-    lease.done();
-    expect([held.get("name")?.data, held.get("name")?.done().late]).toEqual([undefined, true]);
+    const kept: Lease[] = [];
+    for (let round = 0; round < 40; round++) {
+      frontier.pushMany(Array.from({ length: 500 }, (_, n) => `http://h${n}.test/${round}`));
+      for (const [n, lease] of frontier.pollMany(500).entries()) {
+        held.set(lease.url, lease, NOW);
+        if (n % 10 === round % 10) kept.push(lease);
+        else {
+          const found = heldOf(held, lease) as Lease;
+          if (n % 2 === 0) held.delete(found); // else its row stays, to be passed over
+          found.done();
+        }
+      }
+      const { url } = kept[(round * 17) % kept.length] as Lease;
+      const found = held.get(url, undefined, (lease) => lease.url === url);
+      expect(found?.url).toBe(url);
+    }
+    expect([...held.all()].map(({ url }) => url)).toEqual(kept.map(({ url }) => url));
+    for (const lease of held.all()) {
+      held.delete(lease);
+      expect(lease.done().late).toBe(false);
+    }
+    expect(kept.map((lease) => heldOf(held, lease))).toEqual(kept.map(() => undefined));
+    expect([...held.all()]).toEqual([]);
+  });
+
+  it("keep the same URL in two queues apart", async () => {
+    const frontier = await openFrontier({ leaseMs: 10_000 });
+    onTestFinished(() => frontier.close());
+    const url = "http://a.test/";
+    frontier.pushMany(["one", "two"].map((hostKey) => ({ url, hostKey, key: hostKey })));
+    const leases = frontier.pollMany(2);
+    const held = new HeldLeases();
+    for (const lease of leases) held.set(url, lease, NOW);
+    for (const lease of leases) expect(heldOf(held, lease)?.hostKey).toBe(lease.hostKey);
+    expect(held.get(url, "three", () => true)).toBeUndefined();
+    expect(held.get(url, "one", () => false)).toBeUndefined();
   });
 });
