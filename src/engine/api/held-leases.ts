@@ -1,5 +1,5 @@
 /**
- * HeldLeases: leases that are out, by the URL and the host key under which their holder gave them out. For rooms that hold very many.
+ * HeldLeases: leases that are out, by the URL and the host key of their holder. For rooms that hold very many.
  *
  *   slots   by the hash of both texts, or after it where others stand: 1 + a row; 0: free, at least every second one
  *   rows    number   field
@@ -16,7 +16,7 @@
  * is out: with thousands a second that stops a server for ten milliseconds again and again. So neither is kept. The rest is read from its record,
  * which does not change while the lease is out.
  *
- *   I1  A row goes with `delete`, or after its deadline: each `set` looks at two rows, one after the other, so that no call takes long.
+ *   I1  A row goes with `delete`, or after its deadline: each `set` checks two rows, one after the other, so that no call takes long.
  *   I2  Hashes are keyed, so that no client can choose URLs of one hash; the holder compares what is found.
  */
 import { assert } from "../../base/assert.ts";
@@ -30,7 +30,7 @@ const SEQUENCE = 1;
 const DEADLINE = 3;
 const HASH = 7;
 const ROWS_MIN = 256;
-/** Rows that are looked at for each one that comes. */
+/** Rows that are checked for each one that comes. */
 const STEPS = 2;
 
 /** Which of its frontier's hand-outs a lease is. */
@@ -46,7 +46,7 @@ export class HeldLeases {
   #used = 0;
   /** First of the chain of free rows; −1: none. */
   #free = -1;
-  /** The row that is looked at next. */
+  /** The row that is checked next. */
   #hand = 0;
   /** The row of the lease that was found last. */
   #found = 0;

@@ -345,8 +345,8 @@ export class LocalCrawl implements Crawl {
   }
 
   /**
-   * Closes a queue that gave URLs until its delay has passed, and one that has all in process that a caller takes, and more to give, until
-   * some of them have ended: else it comes up to be held back.
+   * Closes a queue that handed out URLs until its delay has passed, and one that has as many in process as a caller takes, and more pending,
+   * until some of them have ended: else it comes up to be held back.
    */
   #close(queue: Queue, urlsMax: number): void {
     const { frontier } = this.#context;
