@@ -34,11 +34,14 @@ export interface RedisServerOptions {
   readonly settings?: Readonly<Record<string, string>>;
   /** Loopback port; 0: none. */
   readonly port?: number;
+  /** Of its environment, beside what this process has. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** Starts a server and waits until it answers. */
 export async function startRedis(options: RedisServerOptions = {}): Promise<RedisServer> {
   const { settings = {}, port = 0 } = options;
+  const env = { ...process.env, ...options.env };
   const directory = mkdtempSync(join(tmpdir(), "redis-"));
   const socket = join(directory, "redis.sock");
   const all = {
@@ -62,7 +65,7 @@ export async function startRedis(options: RedisServerOptions = {}): Promise<Redi
     await over;
   };
   const start = async (): Promise<void> => {
-    child = spawn("redis-server", args, { stdio: "ignore" });
+    child = spawn("redis-server", args, { stdio: "ignore", env });
     await untilAnswers(socket, child);
   };
   const close = async (): Promise<void> => {

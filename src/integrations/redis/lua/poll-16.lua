@@ -111,14 +111,28 @@ local function lineOf(rule)
   return line
 end
 
+-- Whether a member of a rule stands before another, by their bytes as in the set: Lua compares texts in the order of the server's locale.
+local function isMemberBefore(a, b)
+  local a1, a2, a3 = unpack_(">I6I6I5", a, 3)
+  local b1, b2, b3 = unpack_(">I6I6I5", b, 3)
+  if a1 ~= b1 then return a1 < b1 end
+  if a2 ~= b2 then return a2 < b2 end
+  if a3 ~= b3 then return a3 < b3 end
+  for at = NAME_AT, #a do
+    local own, other = byte(a, at), byte(b, at)
+    if own ~= other then return other ~= nil and own < other end
+  end
+  return #a < #b
+end
+
 -- Puts a member where it belongs in what was read of the line; false: it stands further behind.
 local function joinLine(line, member)
-  if not line.last or not (line.isWhole or member <= line.last) then return false end
+  if not line.last or not line.isWhole and isMemberBefore(line.last, member) then return false end
   local list, low, high = line.list, line.at, #line.list + 1
   for _ = 1, BITS do
     if low >= high then break end
     local middle = floor((low + high) / 2)
-    if list[middle] < member then low = middle + 1 else high = middle end
+    if isMemberBefore(list[middle], member) then low = middle + 1 else high = middle end
   end
   insert(list, low, member)
   return true
@@ -306,7 +320,7 @@ local function leaseOf(number, wanted)
           local goes = goesAt(host, rule)
           if not goes or goes > now then break end
           top[Q_KEY] = keyOf(top, isLast)
-          if next and memberOf(host, top) > next then break end
+          if next and isMemberBefore(next, memberOf(host, top)) then break end
         end
       end
       if top[Q_COUNT] <= 0 then dropQueue(host, top) end
