@@ -3,11 +3,11 @@
 --
 -- ARGV     1 now, or "" · 2 batch · 3 channel to wake sleepers, or "" · 4 "requeue", "remove", "priority", "delay", "forget",
 --          "rule", "identity": one that is forgotten, with what is known of it · 5 argument: of "identity" its fingerprint, epoch in 6; of "rule" msgpack: { rule, body } for each, rule 65535: none takes it · 6 … numbers
--- Returns  { "E", how many were changed }
+-- Returns  { "E", how many were changed, microseconds }
 local done = answerOf(ARGV[2])
 if done then return { "E", tonumber(done) } end
 workWhenFull()
-moveDue()
+moveDue(DUE_MAX)
 local what, argument = ARGV[4], tonumber(ARGV[5])
 local changes = what == "rule" and cmsgpack.unpack(ARGV[5])
 local ids, members = {}, {}
@@ -180,4 +180,4 @@ end
 keepAnswer(ARGV[2], tostring(count))
 if count > 0 then wake(ARGV[3]) end
 saveAll()
-return { "E", count }
+return { "E", count, spent() }

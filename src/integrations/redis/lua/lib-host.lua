@@ -24,7 +24,7 @@
 --- @const NOWHERE = 0, IN_READY = 1, IN_DELAYED = 2
 --- @const PART_BYTES = 96, FIRST_PART = 1048576, FRACTIONS = 4096
 --- @const WAITING_RULE = 65534
---- @const HOST = ">I4ddB", LANE = ">HBdI5I4I6", TURNS = ">I7dI3BB", ENDS = ">I4I4HB"
+--- @const HOST = ">I4ddB", LANE = ">HBdI5I4I6", TURNS = ">I7dI3BB", ENDS = ">I4I4HB", PLAIN_BYTES = 78
 
 -- Texts of hosts as read or changed, false: there is none; names of those to be written; parsed hosts; those of them that may have changed.
 local hostTexts, edited, hosts, touched = {}, {}, {}, {}
@@ -177,17 +177,18 @@ local function memberOf(host, queue)
 end
 --- @const NAME_AT = 20
 
--- The same of a plain host whose rule is polite.
+-- How members of a polite rule's hosts begin that were handed out before, and the rule, by the first 11 bytes of a queue's lane.
 local politeHeads = {}
-local function politeMember(text, name, turn)
-  local queue = sub(text, 22, 32)
+local function politeHead(queue)
   local head = politeHeads[queue]
   if not head then
     local number, _, priority = unpack_(">HBd", queue)
-    head = priority < 0 and pack(">HBI7B", number, 1, -priority, 0) or pack(">HBI7B", number, 0, 9007199254740992 - priority, 0)
+    local sign, size = 0, 9007199254740992 - priority
+    if priority < 0 then sign, size = 1, -priority end
+    head = { pack(">HBI7BB", number, sign, size, 0, 1), number }
     politeHeads[queue] = head
   end
-  return head .. pack(">BI7", turn == 0 and 0 or 1, turn == 0 and unpack_(">I4", text) or turn) .. name
+  return head
 end
 
 local function isBefore(a, b)

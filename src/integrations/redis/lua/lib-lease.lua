@@ -288,7 +288,7 @@ end
 -- Leases whose deadline has passed, up to `most`, of the entries that are due.
 local function overdueLeases(most)
   local leases = {}
-  for _, entry in ipairs(call("ZRANGEBYSCORE", KE, "-inf", now, "LIMIT", 0, most)) do
+  for _, entry in ipairs(call("ZRANGEBYSCORE", KE, "-inf", nowText, "LIMIT", "0", most)) do
     local isBatch, members = #entry == 8, { entry }
     if isBatch then
       local list = call("HGET", KL, entry) or ""
@@ -350,7 +350,7 @@ end
 
 -- Records whose time has come: they get a new place, behind all others.
 local function wakeRecords(most)
-  local due = call("ZRANGEBYSCORE", KW, "-inf", now, "LIMIT", 0, most)
+  local due = call("ZRANGEBYSCORE", KW, "-inf", nowText, "LIMIT", "0", most)
   if #due == 0 then return 0 end
   call("ZREM", KW, unpack(due))
   local ids = {}
@@ -383,10 +383,10 @@ end
 
 -- Hosts whose delay is over stand among the ready ones again.
 local function wakeHosts(most)
-  local due = call("ZRANGEBYSCORE", KD, "-inf", now, "LIMIT", 0, most)
+  local due = call("ZRANGEBYSCORE", KD, "-inf", nowText, "LIMIT", "0", most)
   local count = #due
   if count == 0 then return 0 end
-  if count < most then call("ZREMRANGEBYSCORE", KD, "-inf", now) else callMany("ZREM", KD, due) end
+  if count < most then call("ZREMRANGEBYSCORE", KD, "-inf", nowText) else callMany("ZREM", KD, due) end
   local ready = {}
   local isMany = C[RULES] > 1
   for at = 1, count do
@@ -423,18 +423,19 @@ end
 -- Whether anything has become due but hosts, which only a poll needs.
 local function hasDue()
   if C[GIVING_UP] > 0 then return true end
-  return #call("ZRANGEBYSCORE", KE, "-inf", now, "LIMIT", 0, 1) > 0 or #call("ZRANGEBYSCORE", KW, "-inf", now, "LIMIT", 0, 1) > 0
+  return #call("ZRANGEBYSCORE", KE, "-inf", nowText, "LIMIT", "0", "1") > 0 or #call("ZRANGEBYSCORE", KW, "-inf", nowText, "LIMIT", "0", "1") > 0
 end
 
 -- Does what has become due by itself, a slice of it; how much that was. Its writes come before those of the script.
-local function moveDue()
-  local moved = expireLeases(DUE_MAX)
+local function moveDue(most)
+  local moved = expireLeases(most)
   saveLeases()
-  if moved < DUE_MAX then moved = moved + wakeRecords(DUE_MAX - moved) end
-  if moved < DUE_MAX then moved = moved + sweepGivingUp() end
+  if moved < most then moved = moved + wakeRecords(most - moved) end
+  if moved < most then moved = moved + sweepGivingUp() end
   return moved
 end
---- @const DUE_MAX = 48, DUE_HOSTS_MAX = 256
+-- Beside other work of a call, and least of a poll, which moves as it is asked for leases.
+--- @const DUE_MAX = 48, DUE_BESIDE = 16, DUE_MIN = 8, DUE_HOSTS_MAX = 256
 
 local function saveAll()
   saveLeases()
@@ -451,7 +452,7 @@ end
 local function moveDueNow()
   if not hasDue() then return end
   workWhenFull()
-  moveDue()
+  moveDue(DUE_MAX)
   saveAll()
 end
 
@@ -459,7 +460,7 @@ end
 local function nextTime()
   local least
   for _, key in ipairs({ KD, KW, KE }) do
-    local first = call("ZRANGE", key, 0, 0, "WITHSCORES")
+    local first = call("ZRANGE", key, "0", "0", "WITHSCORES")
     local at = tonumber(first[2])
     if first[1] ~= "" and (not least or at < least) then least = at end
   end

@@ -29,10 +29,19 @@ if not text then return redis.error_reply("GONE no such frontier") end
 local C = { unpack_(FORMAT, text) }
 
 -- Milliseconds of the server's clock, or those that a test passes.
-local now
+local now, started
 if ARGV[1] ~= "" then now = tonumber(ARGV[1]) else
   local time = call("TIME")
-  now = time[1] * 1000 + floor(time[2] / 1000)
+  now, started = time[1] * 1000 + floor(time[2] / 1000), time[1] * 1000000 + time[2]
+end
+-- As a command takes it: a number is printed each time that one is given, which takes as long as the rest of a small call.
+local nowText = started and string.format("%d", now) or ARGV[1]
+
+-- Microseconds that the script has taken so far; 0: a test's clock, or a server whose clock stands still within a script (7.2 and later).
+local function spent()
+  if not started then return 0 end
+  local time = call("TIME")
+  return time[1] * 1000000 + time[2] - started
 end
 
 -- A server whose memory is full refuses the first write of a script where that may need memory. What takes away, or must go on to

@@ -4,7 +4,7 @@
 -- ARGV     1 now, or "" · 2 batch · 3 most leases · 4 milliseconds that they last · 5 fencing token, 8 random bytes
 --          6 most leases out at once, 0: no limit · 7 "peek": nothing is handed out, only shown; what became due is moved all the same;
 --          "host": those of the host in 8 alone; "queues": as 8 asks (lib-queue.lua), msgpack
--- Returns  { "L", next time or "", version, { generation, 1: paused }, now, deadline, number 6 and clock (lib-lease.lua) of each lease, its
+-- Returns  { "L", next time or "", version, { generation, 1: paused, microseconds }, now, deadline, number 6 and clock (lib-lease.lua) of each lease, its
 --          record before its hand-out … }
 local most, lasts, token = math.min(tonumber(ARGV[3]), LEASES_MAX), tonumber(ARGV[4]), ARGV[5]
 local limit = tonumber(ARGV[6])
@@ -13,13 +13,13 @@ local limit = tonumber(ARGV[6])
 local deadline = now + lasts
 
 local function answerHead(next, at)
-  return { "L", next, C[VERSION], { C[GENERATION], C[PAUSED] > now and 1 or 0 }, string.format("%.17g", now), string.format("%.17g", at) }
+  return { "L", next, C[VERSION], { C[GENERATION], C[PAUSED] > now and 1 or 0, spent() }, nowText, string.format("%.17g", at) }
 end
 
 -- A batch that is sent twice gets the leases that it has and that are still live; when there is more was in the answer that was lost. What
 -- it handed out stands beside its leases until the last of them has ended, or has got a deadline of its own.
 local function again()
-  local answer, members, list = answerHead(string.format("%.17g", now), deadline), call("HGET", KL, token) or "", {}
+  local answer, members, list = answerHead(nowText, deadline), call("HGET", KL, token) or "", {}
   for at = 1, #members, CLOCKED do
     local member = sub(members, at, at + 5)
     local text = call("HGET", KL, member)
@@ -36,10 +36,10 @@ end
 if answerOf(ARGV[2]) then return again() end
 
 workWhenFull()
-local changed, woken = sweepTrash() + moveDue(), wakeHosts(DUE_HOSTS_MAX)
+local changed, woken = sweepTrash() + moveDue(math.min(math.max(floor(most / 2), DUE_MIN), DUE_MAX)), wakeHosts(DUE_HOSTS_MAX)
 -- Work of one call, counted in leases: what became due leaves less room for them, a lease that has expired as much as two.
 --- @const WORK_MAX = 120, LEASES_MIN = 32
-local room = math.max(WORK_MAX - 2 * changed - floor(woken / 4), LEASES_MIN)
+local room = math.max(WORK_MAX - 2 * changed - floor(woken / 8), LEASES_MIN)
 changed = changed + woken
 placeHosts()
 
@@ -47,7 +47,7 @@ placeHosts()
 local isPeek = ARGV[7] == "peek"
 if isPeek then
   saveAll()
-  local reads = { HGET = true, HMGET = true, HEXISTS = true, ZRANGE = true, ZRANGEBYLEX = true, ZSCORE = true }
+  local reads = { HGET = true, HMGET = true, HEXISTS = true, ZRANGE = true, ZRANGEBYLEX = true, ZSCORE = true, TIME = true }
   call = function(command, ...)
     if reads[command] then return redis.call(command, ...) end
     return 0
@@ -104,8 +104,8 @@ local function lineOf(rule)
   local line = lines[rule]
   if not line then
     local terms = ruleOf(rule)
-    local isPlain = terms.polite == 1 and (terms.perHost or 1) == 1 and not terms.adaptMax
-    line = { rule = rule, list = {}, at = 1, last = nil, isWhole = false, later = {}, isPlain = isPlain, run = LEASES_MAX }
+    local isPlain = terms.polite == 1 and (terms.perHost or 1) == 1 and not terms.adaptMax and terms.lifo ~= 1
+    line = { rule = rule, list = {}, names = {}, at = 1, last = nil, isWhole = false, later = {}, isPlain = isPlain, run = LEASES_MAX }
     lines[rule] = line
   end
   return line
@@ -135,6 +135,7 @@ local function joinLine(line, member)
     if isMemberBefore(list[middle], member) then low = middle + 1 else high = middle end
   end
   insert(list, low, member)
+  insert(line.names, low, sub(member, NAME_AT))
   return true
 end
 
@@ -177,26 +178,13 @@ local function takeNext(host, queue, isLast)
   end
 end
 
-local function readLine(line, count)
-  placeHosts()
-  local prefix = pack(">H", line.rule)
-  local from = line.last and "(" .. line.last or "[" .. prefix
-  local list = call("ZRANGEBYLEX", KR, from, "(" .. pack(">H", line.rule + 1), "LIMIT", 0, count)
-  line.list, line.at, line.isWhole = list, 1, #list < count
-  if #list > 0 then line.last = list[#list] end
-  if #line.later > 0 then
-    local later = line.later
-    line.later, line.last = {}, line.last or prefix
-    for _, member in ipairs(later) do
-      if not joinLine(line, member) then line.later[#line.later + 1] = member end
-    end
-  end
-  local names = {}
-  for at, member in ipairs(list) do names[at] = sub(member, NAME_AT) end
-  readHosts(names)
+-- Reads what the hosts of a line need that cannot be handed out by their texts alone.
+local function readAhead(line)
+  line.isAhead = true
   local ids, fields, parsed, isLifo = {}, {}, {}, ruleOf(line.rule).lifo == 1
-  for _, name in ipairs(names) do
-    local text = line.isPlain and not isLifo and hosts[name] == nil and hostTexts[name]
+  for at = line.at, #line.list do
+    local name = line.names[at]
+    local text = line.isPlain and hosts[name] == nil and hostTexts[name]
     if text and byte(text, 21) == 1 and byte(text, 66) % 4 == 0 then
       if sub(text, 72, 75) ~= sub(text, 38, 41) then fields[#fields + 1] = sub(text, 33, 37) .. sub(text, 72, 75) end
     else
@@ -209,58 +197,68 @@ local function readLine(line, count)
     end
   end
   readParts(fields)
-  local each = ruleOf(line.rule).polite == 1 and 1 or math.ceil(count / math.max(#names, 1))
+  local each = ruleOf(line.rule).polite == 1 and 1 or math.ceil(line.count / math.max(#line.names, 1))
   for _, top in ipairs(parsed) do nextIds(top, isLifo and top[Q_START] == 0, each, ids) end
   readRecords(ids)
 end
 
--- Takes the next number out of a plain host, whose turn and clock become `set`: the number, the host's text thereafter, its turn and clock
--- before, a part of its queue that is used up; nil: it must be parsed, or may not go.
-local function takePlain(text, set)
-  if byte(text, 21) ~= 1 then return nil end
-  local readyAt, leased, flags, _, count, first, off, length = unpack_(">dI3BBI4I4HB", text, 55)
-  if flags % 4 ~= 0 or leased > 0 or readyAt > now or unpack_(">d", text, 5) > now then return nil end
-  local before, rest, dropped = sub(text, 48, 62), 79, nil
-  local member
-  if first == unpack_(">I4", text, 38) then
-    if count * 6 ~= length then return nil end
-    member = sub(text, 79, 84)
-    if count == 1 then return member, pack(">c20Bc0I3BB", text, 0, set, 1, flags, NOWHERE), before end
-    length, rest = length - 6, 85
-  else
-    local field = sub(text, 33, 37) .. sub(text, 72, 75)
-    local ids = parts[field]
-    if not ids or ids == "" or count == 1 then return nil end
-    member = sub(ids, off + 1, off + 6)
-    off = off + 6
-    if off >= #ids then first, off, dropped = first + 1, 0, field end
+local function readLine(line, count)
+  placeHosts()
+  local prefix = pack(">H", line.rule)
+  local from = line.last and "(" .. line.last or "[" .. prefix
+  local list = call("ZRANGEBYLEX", KR, from, "(" .. pack(">H", line.rule + 1), "LIMIT", "0", count)
+  line.list, line.at, line.isWhole, line.count, line.isAhead = list, 1, #list < count, count, false
+  if #list > 0 then line.last = list[#list] end
+  if #line.later > 0 then
+    local later = line.later
+    line.later, line.last = {}, line.last or prefix
+    for _, member in ipairs(later) do
+      if not joinLine(line, member) then line.later[#line.later + 1] = member end
+    end
   end
-  text = pack(">c47c0I3BBI4I4HBc0", text, set, 1, flags, NOWHERE, count - 1, first, off, length, sub(text, rest))
-  return member, text, before, dropped
+  local names = {}
+  for at = 1, #list do names[at] = sub(list[at], NAME_AT) end
+  line.names = names
+  readHosts(names)
 end
 
--- Leases of plain hosts that stand next in a line, one of each; how many.
+-- Leases of plain hosts that stand next in a line, one of each; how many. One that must be parsed, or may not go, ends them.
 local function leasePlain(line, rule, wanted)
-  local list, first, number = line.list, line.at, line.rule
-  local readySet, numbers, names, texts, befores, clockSets, drops = now + (rule.delay or 0), {}, {}, {}, {}, {}, {}
-  for at = 1, math.min(wanted, #list - first + 1, line.run) do
-    local name = sub(list[first + at - 1], NAME_AT)
+  local list, names, first, number, turn = line.list, line.names, line.at, line.rule, C[TURN]
+  local readySet, ids, texts, drops, count = now + (rule.delay or 0), {}, {}, {}, 0
+  for at = first, first + math.min(wanted, #list - first + 1, line.run) - 1 do
+    local name = names[at]
     local text = hosts[name] == nil and hostTexts[name]
-    if not text then break end
-    local set = pack(">I7d", (C[TURN] + at) * FRACTIONS, readySet)
-    local member, after, before, dropped = takePlain(text, set)
-    if not member then break end
-    numbers[at], names[at], texts[at], befores[at], clockSets[at], drops[at] = member, name, after, before, set, dropped
+    if not text or byte(text, 21) ~= 1 then break end
+    local readyAt, leased, flags, _, left, from, off, length = unpack_(">dI3BBI4I4HB", text, 55)
+    -- A block of 0 begins with a byte 0.
+    if flags % 4 ~= 0 or leased > 0 or readyAt > now or byte(text, 5) ~= 0 and unpack_(">d", text, 5) > now then break end
+    local id, rest, dropped = nil, PLAIN_BYTES + 1, false
+    local isTail = left * 6 == length
+    if isTail and (C[STALE] == 0 or from == unpack_(">I4", text, 38)) then
+      id, length, rest = sub(text, PLAIN_BYTES + 1, PLAIN_BYTES + 6), length - 6, PLAIN_BYTES + 7
+    else
+      if isTail then break end
+      local field = sub(text, 33, 37) .. sub(text, 72, 75)
+      if parts[field] == nil and not line.isAhead then readAhead(line) end
+      local part = parts[field]
+      if not part or part == "" or left == 1 then break end
+      id, off = sub(part, off + 1, off + 6), off + 6
+      if off >= #part then from, off, dropped = from + 1, 0, field end
+    end
+    count = count + 1
+    ids[count], drops[count] = id, dropped
+    texts[count] = left == 1 and pack(">c20BI7dI3BB", text, 0, (turn + count) * FRACTIONS, readySet, 1, flags, NOWHERE)
+      or pack(">c47I7dI3BBI4I4HBc0", text, (turn + count) * FRACTIONS, readySet, 1, flags, NOWHERE, left - 1, from, off, length, sub(text, rest))
   end
-  local count = #numbers
-  local given = getMany(KC, numbers)
+  local given = getMany(KC, ids)
   if C[STALE] > 0 then
     -- Of those that may have left their queues the first ends the run: it is looked at by itself.
-    local leased = getMany(KL, numbers)
+    local leased = getMany(KL, ids)
     for at = 1, count do
       local bytes = given[at]
-      local record = bytes and not leased[at] and not handed[numbers[at]] and readRecord(bytes)
-      local priority = unpack_(">d", hostTexts[names[at]], 25)
+      local record = bytes and not leased[at] and not handed[ids[at]] and readRecord(bytes)
+      local priority = unpack_(">d", hostTexts[names[first + at - 1]], 25)
       if not record or record.state ~= STATE_PENDING or record.rule ~= number or record.priority ~= priority then given[at] = false end
     end
   end
@@ -268,14 +266,15 @@ local function leasePlain(line, rule, wanted)
   for at = 1, count do
     local bytes = given[at]
     if not bytes then break end
-    leaseOut(numbers[at], bytes, befores[at], clockSets[at])
+    local name, text = names[first + at - 1], texts[at]
+    leaseOut(ids[at], bytes, sub(hostTexts[name], 48, 62), #text < PLAIN_BYTES and sub(text, 22, 36) or sub(text, 48, 62))
     dropReady[#dropReady + 1] = list[first + at - 1]
-    editHost(names[at], texts[at])
+    editHost(name, text)
     local dropped = drops[at]
     if dropped then parts[dropped], dirtyParts[dropped] = "", true end
     made = at
   end
-  C[TURN] = C[TURN] + made
+  C[TURN] = turn + made
   line.at, stepsLeft = first + made, stepsLeft - made
   line.run = made < count and 1 or line.run * 2
   if made > 0 then countLeases(number, made) end
@@ -296,9 +295,10 @@ local function leaseOf(number, wanted)
       local made = leasePlain(line, rule, wanted)
       if made > 0 then return made end
     end
+    if not line.isAhead then readAhead(line) end
     local member = line.list[line.at]
     line.at = line.at + 1
-    local host = hostAt(sub(member, NAME_AT))
+    local host = hostAt(line.names[line.at - 1])
     local top = host and host[H_PLACE] ~= NOWHERE and topQueue(host, number)
     local at = top and memberOf(host, top) == member and goesAt(host, rule)
     if at and at <= now then
@@ -418,7 +418,7 @@ elseif wanted > 0 and ARGV[7] == "queues" then
   serveQueues(leaseOfHost, function() return #leases end, wanted, cmsgpack.unpack(ARGV[8]))
 elseif wanted > 0 then
   if C[RULES] > 1 then leaseByShares(wanted) else
-    local first = call("ZRANGEBYLEX", KR, "-", "(\253", "LIMIT", 0, 1)[1]
+    local first = call("ZRANGEBYLEX", KR, "-", "(\253", "LIMIT", "0", "1")[1]
     while first and wanted > 0 and mayGoOn() do
       local made = leaseOf(unpack_(">H", first), wanted)
       if made == 0 then break end
@@ -429,7 +429,7 @@ end
 
 -- When there may be something: now, where the script's steps are used up.
 local function nextAt()
-  if stepsLeft <= 0 or isCut then return string.format("%.17g", now) end
+  if stepsLeft <= 0 or isCut then return nowText end
   local at = C[PAUSED] > now and C[PAUSED] or nextTime()
   return at and string.format("%.17g", at) or ""
 end

@@ -3,13 +3,13 @@
 --
 -- ARGV     1 now, or "" · 2 batch · 3 version of the rules · 4 capacity, or "" · 5 rows (lib-admit.lua), msgpack, or ""
 --          6 duplicates that the client has dropped by itself · 7 refusals by reason, msgpack · 8 channel to wake sleepers, or ""
--- Returns  { "C", codes, generation } · { "V", version }: the rules have changed, match again · { "A", codes } done before
+-- Returns  { "C", codes, generation, microseconds } · { "V", version }: the rules have changed, match again · { "A", codes } done before
 local done = answerOf(ARGV[2])
 if done then return { "A", done, C[GENERATION] } end
 if tonumber(ARGV[3]) ~= C[VERSION] then return { "V", C[VERSION] } end
 if hasDue() then
   refuseWhenFull()
-  moveDue()
+  moveDue(DUE_BESIDE)
 end
 local codes = ARGV[5] == "" and "" or admit(cmsgpack.unpack(ARGV[5]), tonumber(ARGV[4]) or math.huge)
 local dropped = tonumber(ARGV[6])
@@ -24,4 +24,4 @@ end
 keepAnswer(ARGV[2], codes)
 if wokeSomething then wake(ARGV[8]) end
 saveAll()
-return { "C", codes, C[GENERATION] }
+return { "C", codes, C[GENERATION], spent() }

@@ -67,7 +67,7 @@ if what == "view" or what == "list" then
 end
 
 workWhenFull()
-moveDue()
+moveDue(DUE_MAX)
 local answer = 0
 if what == "drop" then
   local ids = {}

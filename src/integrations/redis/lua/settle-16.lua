@@ -10,7 +10,7 @@
 --            2 retry, delay or nil, priority or nil, reason, chance, next rule and body where its rule is gone · 3 fail, reason
 --            4 release, next rule and body · 5 extend, milliseconds · 6 match again: rule, body · 7 check: nothing but whether it is live
 --   outcome  { status, latency, retry after, bytes, address, changed, visited }: map of those that are given
--- Returns  { "S", an answer each: "d" "q" "f" "r" "e" "m" "c" "n" (live without identity) or "l" late, codes of children, 1 for each parcel, 0: none of its pages is done }
+-- Returns  { "S", an answer each: "d" "q" "f" "r" "e" "m" "c" "n" (live without identity) or "l" late, codes of children, 1 for each parcel, 0: none of its pages is done, microseconds }
 --          { "V", version }: the rules have changed, match the children again; what names no rule is carried out under any version
 do
   local doneBefore = answerOf(ARGV[2])
@@ -25,7 +25,7 @@ end
 if namesRules and tonumber(ARGV[3]) ~= C[VERSION] then return { "V", C[VERSION] } end
 
 if hasChildren then refuseWhenFull() else workWhenFull() end
-moveDue()
+moveDue(DUE_BESIDE)
 
 local answers = {}
 do
@@ -150,26 +150,28 @@ do
 
   local seenTwice, extended = {}, {}
 
+--- @const NO_TURN = "\0\0\0\0\0\0\0"
   -- The end of a visit to a plain host: its text thereafter, and what it brings into the sets; false: it must be parsed.
   local function endPlain(name, text, number, rule, bytes)
-    local count = byte(text, 21)
-    if count > 1 then return false end
-    local at = count == 1 and 48 or 22
-    local turn, _, leased, flags, place = unpack_(TURNS, text, at)
-    if flags % 4 ~= 0 or leased ~= 1 or place ~= NOWHERE then return false end
-    local readyAt, clockAt = now + (rule.delay or 0), at + 7
-    if count > 0 then
-      local high, low = byte(text, 22, 23)
-      if high * 256 + low ~= number then return false end
-      local block = unpack_(">d", text, 5)
-      local member = politeMember(text, name, turn)
-      local at = readyAt > block and readyAt or block
+    local readyAt = now + (rule.delay or 0)
+    if byte(text, 21) == 1 then
+      local a, b, leased, flags, place = byte(text, 63, 67)
+      local head, turn = politeHead(sub(text, 22, 32)), sub(text, 48, 54)
+      if flags % 4 ~= 0 or a + b > 0 or leased ~= 1 or place ~= NOWHERE or head[2] ~= number or turn == NO_TURN then return false end
+      -- A block of 0 begins with a byte 0.
+      local block = byte(text, 5) > 0 and unpack_(">d", text, 5) or 0
+      local member, at = head[1] .. turn .. name, readyAt > block and readyAt or block
       if at > now then addDelayed[member], place = at, IN_DELAYED else
         addReady[member], place = true, IN_READY
         if C[RULES] > 1 then joinedRules[number] = true end
       end
+      text = pack(">c54dI3BBc0", text, readyAt, 0, flags, place, sub(text, 68))
+    else
+      if byte(text, 21) > 1 then return false end
+      local _, _, leased, flags, place = unpack_(TURNS, text, 22)
+      if flags % 4 ~= 0 or leased ~= 1 or place ~= NOWHERE then return false end
+      text = pack(">c28dI3BBc0", text, readyAt, 0, flags, place, sub(text, 42))
     end
-    text = pack(count > 0 and ">c54dI3BBc0" or ">c28dI3BBc0", text, readyAt, 0, flags, place, sub(text, clockAt + 13))
     if bytes > 0 then text = sub(text, 1, 12) .. pack(">d", unpack_(">d", text, 13) + bytes) .. sub(text, 21) end
     editHost(name, text)
     return true
@@ -295,4 +297,5 @@ local answer = { "S", concat(answers), codes, kept }
 keepAnswer(ARGV[2], cmsgpack.pack(answer))
 if wokeSomething then wake(ARGV[7]) end
 saveAll()
+answer[5] = spent()
 return answer
