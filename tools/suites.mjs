@@ -133,6 +133,7 @@ export const LONG_TESTS = [
       "test/regressions/redis-rules-change-in-push.test.ts",
       "test/regressions/redis-same-url-in-batch.test.ts",
       "test/regressions/redis-server-locale.test.ts",
+      "test/regressions/redis-slow-server.test.ts",
       "test/regressions/redis-take-finished.test.ts",
       "test/regressions/redis-take-in-pause.test.ts",
       "test/regressions/rules-beyond-65536.test.ts",

@@ -29,7 +29,11 @@ function makeLocale(): string | undefined {
 }
 
 it("hands out records of several hosts in the order of their coming, whatever the server's locale", async () => {
-  const frontier = await openRedisFrontier({ redis: server?.socket as string, name: "order", partitions: 1 });
+  const frontier = await openRedisFrontier({
+    redis: server?.socket as string,
+    name: "order",
+    partitions: 1,
+  });
   onTestFinished(() => frontier.close());
   const urls = Array.from({ length: 12 }, (_, at) => `http://${"bac"[at % 3]}.test/${at}`);
   await frontier.pushMany(urls);

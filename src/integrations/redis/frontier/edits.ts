@@ -184,9 +184,11 @@ export class Edits {
         }
         failed.sort((a, b) => a.order - b.order);
         let count = 0;
-        for (let at = 0; at < failed.length; at += EDITS) {
-          const members = failed.slice(at, at + EDITS).map(({ member }) => member);
+        for (let at = 0; at < failed.length; ) {
+          const some = failed.slice(at, at + this.#parts.link.sized(EDITS));
+          const members = some.map(({ member }) => member);
           count += await this.#edit(partition, "requeue", 0, members);
+          at += some.length;
         }
         return count;
       }),
@@ -327,10 +329,12 @@ export class Edits {
 
   /** All records of a partition, as many at a time as one `edit` takes. */
   async *#scan(partition: number): AsyncGenerator<Found[], void, undefined> {
-    const argsAt = (cursor: string) => [cursor, String(RECORDS)];
-    for await (const answer of this.#parts.link.slices("scan", partition, argsAt)) {
-      for (let at = 2; at < answer.length; at += EDITS) {
-        yield answer.slice(at, at + EDITS).map((bytes) => readScanned(bytes as Buffer));
+    const { link } = this.#parts;
+    const argsAt = (cursor: string) => [cursor, String(link.sized(RECORDS))];
+    for await (const answer of link.slices("scan", partition, argsAt)) {
+      const edits = link.sized(EDITS);
+      for (let at = 2; at < answer.length; at += edits) {
+        yield answer.slice(at, at + edits).map((bytes) => readScanned(bytes as Buffer));
       }
     }
   }
@@ -371,6 +375,7 @@ export class Edits {
     const { link, channel } = this.#parts;
     const fixed = [link.batch(), channel, what, String(argument)];
     const answer = await link.run("edit", partition, [...fixed, ...members]);
+    link.timed(Number(answer[2]));
     return Number(answer[1]);
   }
 }

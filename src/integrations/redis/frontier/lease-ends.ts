@@ -8,7 +8,7 @@
  *   I2  No script admits more rows than one call may, however many links a page has.
  */
 import { VERDICT_BUDGET, VERDICT_DUPLICATE } from "../../../frontier/admission/verdicts.ts";
-import { listOf, RowList } from "../requests/row-list.ts";
+import { listOf, ROWS_MAX, RowList } from "../requests/row-list.ts";
 import type { Row } from "../requests/request-reader.ts";
 import { copyBytes, type Packable, packed, packedWith, type Piece } from "../server/packing.ts";
 import { chance } from "../server/waiting.ts";
@@ -133,7 +133,9 @@ export class LeaseEnds {
     const list = this.#waiting.get(partition) ?? [];
     this.#waiting.delete(partition);
     this.#inFlight++;
-    await Promise.all(slicesOf(list).map((slice) => this.#send(partition, slice)));
+    await Promise.all(
+      slicesOf(list, this.#parts.link.sized(WORK_MAX)).map((slice) => this.#send(partition, slice)),
+    );
     this.#inFlight--;
     if (this.#inFlight === 0 && this.#waiting.size === 0) {
       for (const resolve of this.#idle.splice(0)) resolve();
@@ -178,6 +180,7 @@ export class LeaseEnds {
       await rules.follow(partition, Number(answer[1]));
       return undefined;
     }
+    link.timed(Number(answer[4]));
     const letters = String(answer[1]);
     this.#parts.changed(partition);
     const isDone = (end: number): boolean => letters[end - 1] === "d";
@@ -243,7 +246,8 @@ export class LeaseEnds {
         } else {
           let parcel = open.get(row.partition);
           if (parcel === undefined || parcel.rows.isFull) {
-            parcel = { id: undefined, target: row.partition, rows: new RowList(), places: [] };
+            const rows = new RowList(this.#parts.link.sized(ROWS_MAX));
+            parcel = { id: undefined, target: row.partition, rows, places: [] };
             open.set(row.partition, parcel);
             parcels.push(parcel);
           }
@@ -317,14 +321,14 @@ function isPlain(kind: number, rest: readonly Packable[]): boolean {
 }
 
 /** Ends in their order, as many in each slice as one call may take. */
-function slicesOf(list: readonly Waiting[]): Waiting[][] {
+function slicesOf(list: readonly Waiting[], most: number): Waiting[][] {
   const slices: Waiting[][] = [];
   let room = 0;
   for (const end of list) {
     const work = (isPlain(end.kind, end.rest) ? 1 : OTHER_END) + end.links;
     if (slices.length === 0 || work > room) {
       slices.push([]);
-      room = WORK_MAX;
+      room = most;
     }
     slices.at(-1)?.push(end);
     room -= work;

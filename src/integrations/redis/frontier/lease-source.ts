@@ -105,6 +105,7 @@ export class LeaseSource {
   async poll(most: number, isAsked: boolean, leaseMs?: number): Promise<RawLease[]> {
     const leases: RawLease[] = [];
     const causes: unknown[] = [];
+    const { link } = this.#parts;
     if (isAsked && this.#duePartitions().length === 0) this.#dueAt.fill(Number.NEGATIVE_INFINITY);
     while (leases.length < most && causes.length === 0) {
       const due = this.#duePartitions();
@@ -120,7 +121,7 @@ export class LeaseSource {
           let want = each + (at < more ? 1 : 0);
           // Without waiting for the others, as long as it has what is asked for.
           for (let isFull = true; isFull && want > 0; ) {
-            const asked = Math.min(LEASES_MAX, want);
+            const asked = Math.min(link.sized(LEASES_MAX), want);
             const list = await this.#pollOne(partition, asked, leaseMs).catch((cause) => {
               causes.push(cause);
               return [];
@@ -162,7 +163,7 @@ export class LeaseSource {
     const leases: RawLease[] = [];
     try {
       for (let isMore = true; isMore && leases.length < most; ) {
-        const asked = Math.min(most - leases.length, LEASES_MAX);
+        const asked = Math.min(most - leases.length, this.#parts.link.sized(LEASES_MAX));
         const { list, nextMs } = await this.#ask(partition, asked, leaseMs, ["host", name]);
         // What other hosts have is not part of the answer.
         this.#dueAt[partition] = Math.min(this.#dueAt[partition] as number, nextMs);
@@ -255,7 +256,9 @@ export class LeaseSource {
     const list = handOuts(answer, { partition, token, deadlineMs: Number(answer[5]) });
     const next = String(answer[1]);
     const later = next === "" ? Number.POSITIVE_INFINITY : Number(next);
-    await onAnswer(partition, Number(answer[2]), answer[3] as readonly unknown[]);
+    const state = answer[3] as readonly unknown[];
+    link.timed(Number(state[2]));
+    await onAnswer(partition, Number(answer[2]), state);
     return { list, nextMs: list.length === most ? Number.NEGATIVE_INFINITY : later };
   }
 }

@@ -115,7 +115,9 @@ export class Pushes {
     work: Work,
     places: readonly number[],
   ): Promise<void> {
-    const lines = new PushLines((batch) => this.#send(batch, work));
+    const { link } = this.#parts;
+    const most = (): number => link.sized(ROWS_MAX);
+    const lines = new PushLines((batch) => this.#send(batch, work), most);
     for (let from = 0; from < places.length; from += READ_MAX) {
       if (from > 0) await lines.room();
       if (lines.hasFailed) break;
@@ -176,6 +178,7 @@ export class Pushes {
       await rules.follow(partition, Number(answer[1]));
       return false;
     }
+    link.timed(Number(answer[3]));
     this.watchGeneration(partition, Number(answer[2]));
     const letters = answer[1] as Buffer;
     if (/[01]/.test(String(letters))) this.#parts.changed(partition);

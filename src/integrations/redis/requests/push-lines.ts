@@ -8,7 +8,7 @@
  *   I2  A batch has rows that were read under one version of the rules, and names it.
  *   I3  At most CALLS_MAX batches wait or are under way before more rows are asked for.
  */
-import { RowList } from "./row-list.ts";
+import { ROWS_MAX, RowList } from "./row-list.ts";
 import type { Row } from "./request-reader.ts";
 
 const CALLS_MAX = 64;
@@ -29,15 +29,17 @@ interface Line {
 
 export class PushLines {
   readonly #send: (batch: PushBatch) => Promise<boolean>;
+  readonly #most: () => number;
   readonly #lines = new Map<number, Line>();
   readonly #again: number[] = [];
   #calls = 0;
   #failures: unknown[] = [];
   #wake: () => void = () => undefined;
 
-  /** `send` resolves to false where the rules are others. */
-  constructor(send: (batch: PushBatch) => Promise<boolean>) {
+  /** `send` resolves to false where the rules are others; `most`: rows of the next call. */
+  constructor(send: (batch: PushBatch) => Promise<boolean>, most = () => ROWS_MAX) {
     this.#send = send;
+    this.#most = most;
   }
 
   /** Whether a call has rejected: `end` will. */
@@ -49,7 +51,7 @@ export class PushLines {
     const { partition } = row;
     const line = this.#lineOf(partition);
     if (line.gathered !== undefined && line.gathered.version !== version) this.#close(line);
-    line.gathered ??= { partition, rows: new RowList(), places: [], version };
+    line.gathered ??= { partition, rows: new RowList(this.#most()), places: [], version };
     line.gathered.rows.add(row);
     line.gathered.places.push(place);
     if (line.gathered.rows.isFull) this.#close(line);

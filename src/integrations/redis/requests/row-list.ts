@@ -15,6 +15,7 @@ const ROWS_BYTES_MAX = 128 * 1024;
 
 /** Rows that go to one partition in one script call. */
 export class RowList {
+  readonly #most: number;
   readonly #hosts = new Map<string, number>();
   readonly #numbers = new Map<string, number>();
   readonly #terms: Terms[] = [];
@@ -24,9 +25,14 @@ export class RowList {
   readonly #termsOf: number[] = [];
   #bytes = 0;
 
+  /** For so many rows. */
+  constructor(most = ROWS_MAX) {
+    this.#most = most;
+  }
+
   /** One call takes no more; a single row is taken however long it is. */
   get isFull(): boolean {
-    return this.#rows.length >= ROWS_MAX || this.#bytes >= ROWS_BYTES_MAX;
+    return this.#rows.length >= this.#most || this.#bytes >= ROWS_BYTES_MAX;
   }
 
   get length(): number {

@@ -28,6 +28,11 @@ const PASSING = new RegExp(
   "i",
 );
 
+/** How long a script may hold the server, as a rule. */
+const CALL_MICROS = 1_200;
+/** The least share: with smaller calls their fixed cost would weigh more than a slow server does. */
+const SHARE_MIN = 0.7;
+
 const FIRST_WAIT_MS = 20;
 const LONGEST_WAIT_MS = 1_000;
 
@@ -49,6 +54,8 @@ export class ServerLink {
   /** Scripts whose texts are under way, by hash: the same text is sent once, not by every call that found it missing. */
   readonly #loading = new Map<string, Promise<void>>();
   #batches = 0;
+  /** What a call takes of the most work that one may have: less on a server that is slow. */
+  #share = 1;
   #isClosed = false;
 
   constructor({ commands, keys, now, giveUpMs }: LinkOptions) {
@@ -64,6 +71,17 @@ export class ServerLink {
     this.#process.copy(id);
     id.writeUIntBE(++this.#batches, 8, 6);
     return id;
+  }
+
+  /** The work of a call, of `most` on a server that is fast. */
+  sized(most: number): number {
+    return Math.max(1, Math.floor(most * this.#share));
+  }
+
+  /** A script has held the server so long. */
+  timed(micros: number): void {
+    if (micros > CALL_MICROS) this.#share = Math.max(SHARE_MIN, this.#share * 0.9);
+    else if (micros < CALL_MICROS * 0.75) this.#share = Math.min(1, this.#share * 1.02);
   }
 
   /** Runs a script on a partition; its first argument, the time, is added here. */

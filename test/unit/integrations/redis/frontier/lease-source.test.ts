@@ -19,6 +19,7 @@ function heldSource(partitions: number): { asked: Asked[]; source: LeaseSource }
   const link = {
     keys: Array.from({ length: partitions }, () => []),
     batch: () => Buffer.alloc(14),
+    ...{ sized: (most: number) => most, timed: () => undefined },
     run: (_: string, partition: number, args: readonly unknown[]) =>
       new Promise<readonly unknown[]>((resolve, fail) => {
         const answer = (count: number, next = ""): void => {
@@ -130,6 +131,7 @@ it("asks no more often while many wait than while one does", async () => {
   const link = {
     keys: [[]],
     batch: () => Buffer.alloc(14),
+    ...{ sized: (most: number) => most, timed: () => undefined },
     run: async () => {
       calls++;
       return ["L", "", "1", "", String(Date.now()), "0"];
