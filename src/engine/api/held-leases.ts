@@ -19,9 +19,8 @@
  *   I1  A row goes with `delete`, or after its deadline: each `set` checks two rows, one after the other, so that no call takes long.
  *   I2  Hashes are keyed, so that no client can choose URLs of one hash; the holder compares what is found.
  */
-import { assert } from "../../base/assert.ts";
 import { entropyWords } from "../../base/random.ts";
-import { LeaseService } from "../leases/lease-service.ts";
+import type { LeaseService } from "../leases/lease-service.ts";
 import { RecordLease } from "../leases/record-lease.ts";
 import type { Lease } from "../types/frontier-types.ts";
 
@@ -53,10 +52,9 @@ export class HeldLeases {
   #service: LeaseService | undefined;
 
   /** Holds a lease under the URL of its holder, and its host key where it has one. */
-  set(url: string, lease: Lease, nowMs: number): void {
-    assert(lease instanceof RecordLease && lease.holds === undefined, "a lease without groups");
-    assert(lease.leases instanceof LeaseService, "a lease of a frontier in this thread");
-    this.#service = lease.leases;
+  set(url: string, held: Lease, nowMs: number): void {
+    const lease = held as RecordLease; // of a frontier in this thread, without groups
+    this.#service = lease.leases as LeaseService;
     this.#expire(nowMs);
     const row = this.#take();
     const rows = this.#rows;
@@ -106,11 +104,9 @@ export class HeldLeases {
   }
 
   clear(): void {
-    this.#slots = new Int32Array(2 * ROWS_MIN);
-    this.#rows = new Float64Array(ROWS_MIN * NUMBERS);
+    this.#slots.fill(0);
     this.#used = 0;
     this.#free = -1;
-    this.#hand = 0;
   }
 
   /** undefined: it is over. */

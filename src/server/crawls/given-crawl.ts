@@ -99,8 +99,8 @@ export class GivenCrawl implements Crawl {
       requests.push({
         ...requestOf(found),
         data,
-        ...(priority === undefined ? {} : { priority }),
-        ...(notBefore === undefined ? {} : { notBefore }),
+        priority,
+        notBefore,
       });
       places.push(index);
     }

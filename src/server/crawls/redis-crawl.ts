@@ -92,9 +92,11 @@ export class RedisCrawl implements Crawl {
         const isPlain = isPlainUrl(found.url, found.hostEnd);
         const url = carriedUrl(found.url, isPlain);
         requests.push({
-          ...{ url, hostKey, data: packData(found, isPlain, createdAt, 0) },
-          ...(priority === undefined ? {} : { priority }),
-          ...(notBefore === undefined ? {} : { notBefore }),
+          url,
+          hostKey,
+          data: packData(found, isPlain, createdAt, 0),
+          priority,
+          notBefore,
         });
         places.push(place);
       }

@@ -15,6 +15,8 @@ export interface UrlData {
   readonly due: number;
 }
 
+type WholeData = [createdAt: number, metadata: Uint8Array | null, url: string | null, due: number];
+
 const NOTHING: UrlData = { createdAt: 0, metadata: undefined, url: undefined, due: 0 };
 
 /** Where the host of a plain URL begins. */
@@ -35,7 +37,7 @@ export function isPlainUrl(url: string, hostEnd?: number): boolean {
 }
 
 /** Addresses of the web of which no parser thinks otherwise. Others are parsed. */
-const OF_THE_WEB = /^https?:\/\/(?!.*xn--)[a-z\d.-]*[a-z](?::\d{1,4})?(?:[/?#]|$)/i;
+const OF_THE_WEB = /^https?:\/\/[a-z\d.]+\.[a-z]+\//i;
 /** No host has this name. */
 const CARRIER = "http://outrider.invalid/?";
 
@@ -46,10 +48,9 @@ const CARRIER = "http://outrider.invalid/?";
 export function carriedUrl(url: string, isPlain: boolean): string {
   if (isPlain || OF_THE_WEB.test(url)) return url;
   try {
+    // Node 20's `canParse` answers otherwise once it is compiled.
     if (/^https?:$/.test(new URL(url).protocol)) return url;
-  } catch {
-    // no URL at all
-  }
+  } catch {}
   return CARRIER + encodeURIComponent(url);
 }
 
@@ -126,7 +127,7 @@ export function packWhole(
 }
 
 /** Whether data are ours, in the long form. */
-export function isWhole(data: unknown): boolean {
+export function isWhole(data: unknown): data is WholeData {
   if (!Array.isArray(data) || data.length !== 4) return false;
   const [createdAt, metadata, url, due] = data as unknown[];
   return (
@@ -156,12 +157,7 @@ export function isSameUrl(data: unknown, url: FoundUrl, isPlain: boolean): boole
 /** What another program pushed has no data of ours. */
 export function unpackData(data: unknown): UrlData {
   if (typeof data === "number") return { ...NOTHING, createdAt: data };
-  if (!Array.isArray(data) || data.length !== 4) return NOTHING;
-  const [createdAt, metadata, url, due] = data as unknown[];
-  return {
-    createdAt: typeof createdAt === "number" ? createdAt : 0,
-    metadata: metadata instanceof Uint8Array ? metadata : undefined,
-    url: typeof url === "string" ? url : undefined,
-    due: typeof due === "number" ? due : 0,
-  };
+  if (!isWhole(data)) return NOTHING;
+  const [createdAt, metadata, url, due] = data;
+  return { createdAt, metadata: metadata ?? undefined, url: url ?? undefined, due };
 }
