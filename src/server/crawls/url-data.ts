@@ -39,7 +39,7 @@ export function isPlainUrl(url: string, hostEnd?: number): boolean {
 /** Addresses of the web of which no parser thinks otherwise. Others are parsed. */
 const OF_THE_WEB = /^https?:\/\/[a-z\d.]+\.[a-z]+\//i;
 /** No host has this name. */
-const CARRIER = "http://outrider.invalid/?";
+const CARRIER = "http://x.invalid/?";
 
 /**
  * A URL as its frontier takes it, which holds addresses of the web alone: any other one, as of `mailto:` or `file:`, is the query of an
