@@ -115,8 +115,7 @@ export class Pushes {
     work: Work,
     places: readonly number[],
   ): Promise<void> {
-    const { link } = this.#parts;
-    const most = (): number => link.sized(ROWS_MAX);
+    const most = (): number => this.#parts.link.sized(ROWS_MAX);
     const lines = new PushLines((batch) => this.#send(batch, work), most);
     for (let from = 0; from < places.length; from += READ_MAX) {
       if (from > 0) await lines.room();

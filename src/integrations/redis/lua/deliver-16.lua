@@ -17,7 +17,7 @@ end
 -- Without its terms a rule's hosts would stand where polls under them do not find them.
 if isStrange and tonumber(ARGV[4]) ~= C[VERSION] then return { "V", C[VERSION] } end
 workWhenFull()
-moveDue(DUE_BESIDE)
+moveDue()
 local streams = {}
 local function marksOf(stream)
   local marks = streams[stream]

@@ -7,7 +7,7 @@
 local done = answerOf(ARGV[2])
 if done then return { "E", tonumber(done) } end
 workWhenFull()
-moveDue(DUE_MAX)
+moveDue()
 local what, argument = ARGV[4], tonumber(ARGV[5])
 local changes = what == "rule" and cmsgpack.unpack(ARGV[5])
 local ids, members = {}, {}

@@ -7,7 +7,7 @@
 local done = answerOf(ARGV[2])
 if done then return cmsgpack.unpack(done) end
 workWhenFull()
-moveDue(DUE_MAX)
+moveDue()
 local count = 0
 local nameless = {}
 

@@ -9,7 +9,7 @@ local done = answerOf(ARGV[2])
 if done then return { "K", done } end
 if tonumber(ARGV[3]) ~= C[VERSION] then return { "V", C[VERSION] } end
 refuseWhenFull()
-moveDue(DUE_MAX)
+moveDue()
 local rows, facts = cmsgpack.unpack(ARGV[4]), cmsgpack.unpack(ARGV[5])
 local terms, prints = rows[2], rows[4]
 local family, fields, names = familyOf(0), {}, {}

@@ -176,8 +176,7 @@ local function appendPlain(text, term, name, ids)
     .. pack(TURNS, turn, readyAt, leased, flags, place) .. pack(ENDS, #ids / 6, FIRST_PART, 0, #ids) .. ids
   editHost(name, text)
   if place == NOWHERE then return true end
-  local member = politeHead(term.queue)[1]
-  member = turn > 0 and member .. pack(">I7", turn) .. name or sub(member, 1, -2) .. pack(">BI7", 0, joined) .. name
+  local member = politeHead(term.queue)[1] .. pack(">BI7", turn == 0 and 0 or 1, turn == 0 and joined or turn) .. name
   if place == IN_DELAYED then addDelayed[member] = at else
     addReady[member] = true
     if C[RULES] > 1 then joinedRules[term.number] = true end

@@ -177,15 +177,13 @@ local function memberOf(host, queue)
 end
 --- @const NAME_AT = 20
 
--- How members of a polite rule's hosts begin that were handed out before, and the rule, by the first 11 bytes of a queue's lane.
+-- How members of a polite rule's hosts begin, and the rule, by the first 11 bytes of a queue's lane.
 local politeHeads = {}
 local function politeHead(queue)
   local head = politeHeads[queue]
   if not head then
     local number, _, priority = unpack_(">HBd", queue)
-    local sign, size = 0, 9007199254740992 - priority
-    if priority < 0 then sign, size = 1, -priority end
-    head = { pack(">HBI7BB", number, sign, size, 0, 1), number }
+    head = { priority < 0 and pack(">HBI7B", number, 1, -priority, 0) or pack(">HBI7B", number, 0, 9007199254740992 - priority, 0), number }
     politeHeads[queue] = head
   end
   return head
@@ -262,15 +260,6 @@ local function keyOf(queue, isLast)
   end
   if queue[Q_A] == queue[Q_B] then return (unpack_(">I6", tail)) end
   return (unpack_(">I6", partOf(queue, queue[Q_A]), queue[Q_OFF] + 1))
-end
-
--- The same for a host whose member among the ready ones is at hand, and is the only one.
-local function unplaceMember(host, member)
-  if #host[H_QUEUES] > 1 then return unplace(host) end
-  if host[H_PLACE] >= IN_DELAYED then dropDelayed[#dropDelayed + 1] = member end
-  host[H_PLACE] = NOWHERE
-  addReady[member], addDelayed[member] = nil, nil
-  dropReady[#dropReady + 1] = member
 end
 
 -- Puts a host where it belongs by now: for each of its rules among the ready ones, or among those that wait.
@@ -374,15 +363,7 @@ local function setPart(queue, part, ids)
 end
 
 local function saveParts()
-  local sets, drops = {}, {}
-  for field in pairs(dirtyParts) do
-    if parts[field] == "" then drops[#drops + 1] = field else
-      sets[#sets + 1] = field
-      sets[#sets + 1] = parts[field]
-    end
-  end
-  callMany("HSET", KQ, sets)
-  callMany("HDEL", KQ, drops)
+  saveTexts(KQ, dirtyParts, parts)
   dirtyParts = {}
 end
 

@@ -428,14 +428,15 @@ end
 
 -- Does what has become due by itself, a slice of it; how much that was. Its writes come before those of the script.
 local function moveDue(most)
+  most = most or DUE_MAX
   local moved = expireLeases(most)
   saveLeases()
   if moved < most then moved = moved + wakeRecords(most - moved) end
   if moved < most then moved = moved + sweepGivingUp() end
   return moved
 end
--- Beside other work of a call, and least of a poll, which moves as it is asked for leases.
---- @const DUE_MAX = 48, DUE_BESIDE = 16, DUE_MIN = 8, DUE_HOSTS_MAX = 256
+-- The least is that of a poll, which moves more as it is asked for more leases.
+--- @const DUE_MAX = 48, DUE_MIN = 8, DUE_HOSTS_MAX = 256
 
 local function saveAll()
   saveLeases()
@@ -452,7 +453,7 @@ end
 local function moveDueNow()
   if not hasDue() then return end
   workWhenFull()
-  moveDue(DUE_MAX)
+  moveDue()
   saveAll()
 end
 

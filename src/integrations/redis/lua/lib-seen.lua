@@ -133,13 +133,6 @@ local function saveSeen()
     end
     family.before = family.count
   end
-  local sets, drops = {}, {}
-  for field in pairs(dirtyBuckets) do
-    local bucket, count = buckets[field], #sets
-    if bucket == "" then drops[#drops + 1] = field
-    else sets[count + 1], sets[count + 2] = field, bucket end
-  end
-  callMany("HSET", KS, sets)
-  callMany("HDEL", KS, drops)
+  saveTexts(KS, dirtyBuckets, buckets)
   dirtyBuckets = {}
 end

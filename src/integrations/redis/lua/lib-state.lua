@@ -75,6 +75,20 @@ local function callMany(command, key, list)
   end
 end
 
+-- Writes the fields that have changed; those whose text is empty go.
+local function saveTexts(key, changed, texts)
+  local sets, drops, count = {}, {}, 0
+  for field in pairs(changed) do
+    local text = texts[field]
+    if text == "" then drops[#drops + 1] = field else
+      sets[count + 1], sets[count + 2] = field, text
+      count = count + 2
+    end
+  end
+  callMany("HSET", key, sets)
+  callMany("HDEL", key, drops)
+end
+
 local function getMany(key, fields)
   local count = #fields
   if count == 0 then return {} end

@@ -36,7 +36,7 @@ end
 if answerOf(ARGV[2]) then return again() end
 
 workWhenFull()
-local changed, woken = sweepTrash() + moveDue(math.min(math.max(floor(most / 2), DUE_MIN), DUE_MAX)), wakeHosts(DUE_HOSTS_MAX)
+local changed, woken = sweepTrash() + moveDue(math.min(floor(most / 2) + DUE_MIN, DUE_MAX)), wakeHosts(DUE_HOSTS_MAX)
 -- Work of one call, counted in leases: what became due leaves less room for them, a lease that has expired as much as two.
 --- @const WORK_MAX = 120, LEASES_MIN = 32
 local room = math.max(WORK_MAX - 2 * changed - floor(woken / 8), LEASES_MIN)
@@ -112,17 +112,13 @@ local function lineOf(rule)
 end
 
 -- Whether a member of a rule stands before another, by their bytes as in the set: Lua compares texts in the order of the server's locale.
+-- A host that comes back shares its turn, or its record's number, with no other.
 local function isMemberBefore(a, b)
   local a1, a2, a3 = unpack_(">I6I6I5", a, 3)
   local b1, b2, b3 = unpack_(">I6I6I5", b, 3)
   if a1 ~= b1 then return a1 < b1 end
   if a2 ~= b2 then return a2 < b2 end
-  if a3 ~= b3 then return a3 < b3 end
-  for at = NAME_AT, #a do
-    local own, other = byte(a, at), byte(b, at)
-    if own ~= other then return other ~= nil and own < other end
-  end
-  return #a < #b
+  return a3 < b3
 end
 
 -- Puts a member where it belongs in what was read of the line; false: it stands further behind.
@@ -234,11 +230,9 @@ local function leasePlain(line, rule, wanted)
     -- A block of 0 begins with a byte 0.
     if flags % 4 ~= 0 or leased > 0 or readyAt > now or byte(text, 5) ~= 0 and unpack_(">d", text, 5) > now then break end
     local id, rest, dropped = nil, PLAIN_BYTES + 1, false
-    local isTail = left * 6 == length
-    if isTail and (C[STALE] == 0 or from == unpack_(">I4", text, 38)) then
+    if left * 6 == length and (C[STALE] == 0 or from == unpack_(">I4", text, 38)) then
       id, length, rest = sub(text, PLAIN_BYTES + 1, PLAIN_BYTES + 6), length - 6, PLAIN_BYTES + 7
     else
-      if isTail then break end
       local field = sub(text, 33, 37) .. sub(text, 72, 75)
       if parts[field] == nil and not line.isAhead then readAhead(line) end
       local part = parts[field]
@@ -305,7 +299,7 @@ local function leaseOf(number, wanted)
       touched[host[H_NAME]] = host
       local isPolite = rule.polite == 1
       local isLast = rule.lifo == 1 and top[Q_START] == 0
-      unplaceMember(host, member)
+      unplace(host)
       local made = 0
       if isPolite or not dropStale(top, isLast) then
         for _ = 1, isPolite and 1 or wanted do

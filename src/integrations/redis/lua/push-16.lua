@@ -9,7 +9,7 @@ if done then return { "A", done, C[GENERATION] } end
 if tonumber(ARGV[3]) ~= C[VERSION] then return { "V", C[VERSION] } end
 if hasDue() then
   refuseWhenFull()
-  moveDue(DUE_BESIDE)
+  moveDue()
 end
 local codes = ARGV[5] == "" and "" or admit(cmsgpack.unpack(ARGV[5]), tonumber(ARGV[4]) or math.huge)
 local dropped = tonumber(ARGV[6])

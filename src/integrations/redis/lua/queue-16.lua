@@ -67,7 +67,7 @@ if what == "view" or what == "list" then
 end
 
 workWhenFull()
-moveDue(DUE_MAX)
+moveDue()
 local answer = 0
 if what == "drop" then
   local ids = {}

@@ -25,7 +25,7 @@ end
 if namesRules and tonumber(ARGV[3]) ~= C[VERSION] then return { "V", C[VERSION] } end
 
 if hasChildren then refuseWhenFull() else workWhenFull() end
-moveDue(DUE_BESIDE)
+moveDue()
 
 local answers = {}
 do
@@ -160,7 +160,7 @@ do
       if flags % 4 ~= 0 or a + b > 0 or leased ~= 1 or place ~= NOWHERE or head[2] ~= number or turn == NO_TURN then return false end
       -- A block of 0 begins with a byte 0.
       local block = byte(text, 5) > 0 and unpack_(">d", text, 5) or 0
-      local member, at = head[1] .. turn .. name, readyAt > block and readyAt or block
+      local member, at = head[1] .. "\1" .. turn .. name, readyAt > block and readyAt or block
       if at > now then addDelayed[member], place = at, IN_DELAYED else
         addReady[member], place = true, IN_READY
         if C[RULES] > 1 then joinedRules[number] = true end

@@ -8,7 +8,7 @@
  *   I2  A batch has rows that were read under one version of the rules, and names it.
  *   I3  At most CALLS_MAX batches wait or are under way before more rows are asked for.
  */
-import { ROWS_MAX, RowList } from "./row-list.ts";
+import { RowList } from "./row-list.ts";
 import type { Row } from "./request-reader.ts";
 
 const CALLS_MAX = 64;
@@ -29,7 +29,7 @@ interface Line {
 
 export class PushLines {
   readonly #send: (batch: PushBatch) => Promise<boolean>;
-  readonly #most: () => number;
+  readonly #most: (() => number) | undefined;
   readonly #lines = new Map<number, Line>();
   readonly #again: number[] = [];
   #calls = 0;
@@ -37,7 +37,7 @@ export class PushLines {
   #wake: () => void = () => undefined;
 
   /** `send` resolves to false where the rules are others; `most`: rows of the next call. */
-  constructor(send: (batch: PushBatch) => Promise<boolean>, most = () => ROWS_MAX) {
+  constructor(send: (batch: PushBatch) => Promise<boolean>, most?: () => number) {
     this.#send = send;
     this.#most = most;
   }
@@ -51,7 +51,7 @@ export class PushLines {
     const { partition } = row;
     const line = this.#lineOf(partition);
     if (line.gathered !== undefined && line.gathered.version !== version) this.#close(line);
-    line.gathered ??= { partition, rows: new RowList(this.#most()), places: [], version };
+    line.gathered ??= { partition, rows: new RowList(this.#most?.()), places: [], version };
     line.gathered.rows.add(row);
     line.gathered.places.push(place);
     if (line.gathered.rows.isFull) this.#close(line);

@@ -75,13 +75,13 @@ export class ServerLink {
 
   /** The work of a call, of `most` on a server that is fast. */
   sized(most: number): number {
-    return Math.max(1, Math.floor(most * this.#share));
+    return Math.floor(most * this.#share);
   }
 
   /** A script has held the server so long. */
   timed(micros: number): void {
-    if (micros > CALL_MICROS) this.#share = Math.max(SHARE_MIN, this.#share * 0.9);
-    else if (micros < CALL_MICROS * 0.75) this.#share = Math.min(1, this.#share * 1.02);
+    const share = this.#share * (micros > CALL_MICROS ? 0.9 : 1.02);
+    this.#share = Math.min(Math.max(share, SHARE_MIN), 1);
   }
 
   /** Runs a script on a partition; its first argument, the time, is added here. */
