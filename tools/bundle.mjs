@@ -50,8 +50,6 @@ const reaches = new Map();
 const NOTHING_MEANT = /^ *(?:\* @defaultValue none)?\n/gm;
 /** Characters of a line of several statements: more lines make the package larger. */
 const LINE_MAX = 1_000;
-/** What has each of its parts on a line. */
-const LINED = new Set(["Program", "ClassBody"]);
 /** A comment of documentation; and one that a blank line, another comment or an import follows. */
 const COMMENT = /^[ \t]*\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n/gm;
 const HEAD = /^[ \t]*\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n(?=[ \t]*\n|[ \t]*\/\*\*|import )/gm;
@@ -228,8 +226,8 @@ function entriesOutside() {
 }
 
 /**
- * Each function, class and member of a class begins a line, and so do a statement that makes an error and one that its line has no room for, so that a stack
- * trace leads to it and Node prints little more than it.
+ * Each function and class begins a line, and so do a statement that makes an error and one that its line has no room for, so that a stack trace
+ * leads to it and Node prints little more than it.
  */
 function statementsOnLines() {
   return {
@@ -260,7 +258,7 @@ function onLines(code) {
 function collect(node, starts) {
   if (Array.isArray(node)) for (const each of node) collect(each, starts);
   if (typeof node?.type !== "string") return;
-  const isWanted = LINED.has(node.type);
+  const isWanted = node.type === "Program";
   if (Array.isArray(node.body))
     for (const each of node.body)
       starts.set(each.start, isWanted || isFailure(each) || starts.get(each.start) === true);
@@ -370,11 +368,17 @@ function withoutHeads() {
     name: "without-heads",
     renderChunk: (code) => ({
       code: code
-        .replace(COMMENT, (comment) => (/[─▶┐┘└┬]/.test(comment) ? "" : comment))
+        .replace(COMMENT, (comment) => (/[─▶┐┘└┬]/.test(comment) ? "" : unwrapped(comment)))
         .replace(HEAD, ""),
       map: null,
     }),
   };
+}
+
+/** A comment whose sentences go on in their line, which an editor breaks where it has to; examples stay. */
+function unwrapped(comment) {
+  const [text, ...examples] = comment.split(/(?=\* @example)/);
+  return text.replace(/([a-z\d,`)])\n *\* (?=[a-z`(])/g, "$1 ") + examples.join("");
 }
 
 /** A space for each level of indentation, in place of four: a kilobyte of the package. */
