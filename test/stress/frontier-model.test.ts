@@ -1,11 +1,10 @@
-/** The engine against the naive model, 10⁵ commands and more (4·10⁴ at the quick size): the programs of test/model, for longer and with another seed. */
+/** The engine against the naive model, 10⁵ commands and more: the programs of test/model, for longer and with another seed. */
 import { describe, expect, it } from "vitest";
 import { engine } from "../support/engine.ts";
 import { playSmall } from "../support/model-rounds.ts";
 import { stressTimeoutMs } from "../support/seed.ts";
-import { sized } from "../support/size.ts";
 
-const COMMANDS_MIN = sized(100_000, 40_000);
+const COMMANDS_MIN = 100_000;
 
 describe("the engine and the naive model, for long", () => {
   it(
