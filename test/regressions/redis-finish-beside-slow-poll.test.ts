@@ -2,7 +2,8 @@
 import { Redis } from "ioredis";
 import { afterAll, beforeEach, expect, it, onTestFinished } from "vitest";
 import { scriptOf } from "../../src/integrations/redis/server/scripts.ts";
-import { openRedisFrontier, type RedisCommands } from "../../src/redis.ts";
+import { openRedisFrontier } from "../../src/redis.ts";
+import { commandsOver } from "../support/redis-calls.ts";
 import { startRedis, WITHOUT_REDIS } from "../support/redis-server.ts";
 import { skipUnless } from "../support/skip.ts";
 
@@ -22,19 +23,13 @@ it("a take finds that everything is done while the poll of another one has no an
   const held = new Promise<void>((resolve) => {
     hold = resolve;
   });
-  const redis: RedisCommands = {
-    call: async (_key, name, args) => {
-      const answer = await own.callBuffer(name, ...(args as string[]));
-      if (!isHolding || args[0] !== scriptOf("poll").sha) return answer;
-      isHolding = false;
-      hold();
-      await released;
-      return answer;
-    },
-    subscribe: async () => async () => undefined,
-    nodes: async () => [(name, args) => own.call(name, ...args)],
-    close: async () => undefined,
-  };
+  const redis = commandsOver(own, async (sha, answer) => {
+    if (!isHolding || sha !== scriptOf("poll").sha) return answer;
+    isHolding = false;
+    hold();
+    await released;
+    return answer;
+  });
   const frontier = await openRedisFrontier({ redis, name: "slow", partitions: 2 });
   onTestFinished(() => frontier.close());
   await frontier.push("http://a.org/");

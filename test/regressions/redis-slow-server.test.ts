@@ -2,7 +2,8 @@
 import { Redis } from "ioredis";
 import { afterAll, beforeEach, expect, it, onTestFinished } from "vitest";
 import { scriptOf } from "../../src/integrations/redis/server/scripts.ts";
-import { openRedisFrontier, type RedisCommands } from "../../src/redis.ts";
+import { openRedisFrontier } from "../../src/redis.ts";
+import { commandsOver } from "../support/redis-calls.ts";
 import { startRedis, WITHOUT_REDIS } from "../support/redis-server.ts";
 import { skipUnless } from "../support/skip.ts";
 
@@ -17,25 +18,20 @@ it("calls take less work while they are slow, and as much as before thereafter",
   onTestFinished(() => void own.disconnect());
   const sizes = { push: [] as number[], poll: [] as number[], settle: [] as number[] };
   let micros = SLOW_MICROS;
-  const redis: RedisCommands = {
-    async call(_key, name, args) {
-      const answer = (await own.callBuffer(name, ...(args as string[]))) as unknown[];
-      if (args[0] === scriptOf("push").sha) {
-        sizes.push.push((answer[1] as Buffer).length);
-        answer[3] = micros;
-      } else if (args[0] === scriptOf("poll").sha) {
-        sizes.poll.push(answer.length - 7);
-        (answer[3] as unknown[])[2] = micros;
-      } else if (args[0] === scriptOf("settle").sha) {
-        sizes.settle.push((answer[1] as Buffer).length);
-        answer[4] = micros;
-      }
-      return answer;
-    },
-    subscribe: async () => async () => undefined,
-    nodes: async () => [(name, args) => own.call(name, ...args)],
-    close: async () => undefined,
-  };
+  const redis = commandsOver(own, (sha, given) => {
+    const answer = given as unknown[];
+    if (sha === scriptOf("push").sha) {
+      sizes.push.push((answer[1] as Buffer).length);
+      answer[3] = micros;
+    } else if (sha === scriptOf("poll").sha) {
+      sizes.poll.push(answer.length - 7);
+      (answer[3] as unknown[])[2] = micros;
+    } else if (sha === scriptOf("settle").sha) {
+      sizes.settle.push((answer[1] as Buffer).length);
+      answer[4] = micros;
+    }
+    return answer;
+  });
   const frontier = await openRedisFrontier({ redis, name: "slow", partitions: 1 });
   onTestFinished(() => frontier.close());
   const urls = Array.from({ length: 14_000 }, (_, at) => `http://h${at % 50}.org/${at}`);
@@ -59,16 +55,10 @@ it("scripts return how long they took", async () => {
   const own = new Redis(server?.socket as string);
   onTestFinished(() => void own.disconnect());
   const taken: number[] = [];
-  const redis: RedisCommands = {
-    async call(_key, name, args) {
-      const answer = (await own.callBuffer(name, ...(args as string[]))) as unknown[];
-      if (args[0] === scriptOf("push").sha) taken.push(Number(answer[3]));
-      return answer;
-    },
-    subscribe: async () => async () => undefined,
-    nodes: async () => [(name, args) => own.call(name, ...args)],
-    close: async () => undefined,
-  };
+  const redis = commandsOver(own, (sha, answer) => {
+    if (sha === scriptOf("push").sha) taken.push(Number((answer as unknown[])[3]));
+    return answer;
+  });
   const frontier = await openRedisFrontier({ redis, name: "taken", partitions: 1 });
   onTestFinished(() => frontier.close());
   for (let at = 0; at < 20; at++) await frontier.push(`http://a.org/${at}`);

@@ -145,8 +145,7 @@ async function setup(side: string, params: Params): Promise<Job> {
 }
 
 /**
- * Every phase once over each of some crawls, which stay until the one that is measured is there: ../../harness/open-warm.ts. The stub has no
- * crawls.
+ * Drives every phase over a few crawls. They stay until the measured one is open (../../harness/open-warm.ts). The stub has no crawls.
  */
 async function warmUp(client: WireClient, count: number, streams: number): Promise<void> {
   if (count === 0) return;

@@ -130,8 +130,8 @@ export interface FrontierOptions {
    */
   records?: "state" | "full" | undefined;
   /**
-   * When a change is on the disk: before its call returns, at an interval, or whenever the system writes it, which it is
-   * asked for when 16 MiB wait.
+   * When a change is on the disk: before its call returns, at an interval, or when the system writes it. In every mode
+   * a sync begins where 16 MiB wait.
    * @defaultValue { everyMs: 100 } with a directory, else "none"
    */
   durability?:
