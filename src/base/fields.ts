@@ -179,6 +179,6 @@ export function readObject<T>(
   }
 }
 
-function isWhole(value: unknown, least: number): boolean {
+export function isWhole(value: unknown, least: number): boolean {
   return Number.isSafeInteger(value) && (value as number) >= least;
 }

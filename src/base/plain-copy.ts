@@ -12,10 +12,15 @@ export function plainCopy<T>(value: T): T {
   return copy as T;
 }
 
-/** The options without undefined fields, so that those do not override defaults. */
-export function givenOf<T extends object>(options: T): T {
-  const fields = Object.entries(options).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(fields) as T;
+/** The same fields, of which those that may be undefined may be missing. */
+type Given<T> = {
+  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
+} & { [K in keyof T as undefined extends T[K] ? never : K]: T[K] };
+
+/** The fields without undefined ones, so that those do not override defaults. */
+export function givenOf<T extends object>(fields: T): Given<T> {
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given) as Given<T>;
 }
 
 /** The symbol of the method that Node calls to print an object. */

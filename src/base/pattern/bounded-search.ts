@@ -66,17 +66,13 @@ interface Search {
   steps: number;
 }
 
-export interface BoundedSearch {
-  test(text: string): boolean;
-}
-
-export function createBoundedSearch(tree: PatternTree, sets: LetterSets): BoundedSearch {
+export function createBoundedSearch(tree: PatternTree, sets: LetterSets) {
   const { isUnicode, groups } = tree;
   const program: Program = { code: [], sets, isUnicode, groups, registers: 2 * groups };
   const accept = emit(program, "accept", 0, { next: 0 });
   const start = entryOf(program, tree.root, accept, false);
   return {
-    test(text) {
+    test(text: string): boolean {
       const registers = new Int32Array(program.registers).fill(-1);
       const search: Search = { program, text, registers, trail: [], steps: STEPS_MAX };
       for (let at = 0; at <= text.length; at += at < text.length ? widthAfter(search, at) : 1) {

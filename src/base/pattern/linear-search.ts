@@ -54,19 +54,15 @@ interface LazyAutomaton {
   round: number;
 }
 
-export interface LinearSearch {
-  test(text: string): boolean;
-}
-
 export function createLinearSearch(
   automata: readonly PatternAutomaton[],
   classes: LetterClasses,
   isUnicode: boolean,
-): LinearSearch {
+) {
   const lazy = automata.map((automaton) => lazyOf(automaton));
   const pattern = lazy.pop() as LazyAutomaton;
   return {
-    test(text) {
+    test(text: string): boolean {
       if (lazy.length === 0) {
         const found = runOverAscii(pattern, text, classes);
         if (found !== undefined) return found;

@@ -16,14 +16,7 @@ export const CLASS_END = 0;
 const ASCII = 128;
 const NO_ANSWERS = new Uint8Array(0);
 
-export interface LetterSets {
-  /** The number of a set, by its source and modifiers. */
-  indexOf(source: string, modifiers: string): number;
-  /** Whether a set takes a letter. */
-  has(set: number, letter: number): boolean;
-  /** The classes, once all sets are in. */
-  classes(): LetterClasses;
-}
+export type LetterSets = ReturnType<typeof createLetterSets>;
 
 export interface LetterClasses {
   /** Class of each ASCII letter. */
@@ -43,7 +36,7 @@ interface LetterSet {
   readonly answers: Uint8Array;
 }
 
-export function createLetterSets(isUnicode: boolean): LetterSets {
+export function createLetterSets(isUnicode: boolean) {
   const sets: LetterSet[] = [];
   const indexes = new Map<string, number>();
   const has = (set: number, letter: number): boolean => {
@@ -54,7 +47,8 @@ export function createLetterSets(isUnicode: boolean): LetterSets {
     return answers[letter] === 1;
   };
   return {
-    indexOf(source, modifiers) {
+    /** The number of a set, by its source and modifiers. */
+    indexOf(source: string, modifiers: string): number {
       const key = `${modifiers}/${source}`;
       const known = indexes.get(key);
       if (known !== undefined) return known;
@@ -62,8 +56,10 @@ export function createLetterSets(isUnicode: boolean): LetterSets {
       sets.push(setOf(source, modifiers, isUnicode));
       return sets.length - 1;
     },
+    /** Whether a set takes a letter. */
     has,
-    classes: () => classesOf(sets.length, has),
+    /** The classes, once all sets are in. */
+    classes: (): LetterClasses => classesOf(sets.length, has),
   };
 }
 
