@@ -7,7 +7,7 @@
  * Bytes are kept as Latin-1 strings: one character is one byte. Like the original, the function is not idempotent: `%2525` in a path
  * becomes `%25`, then `%`.
  */
-import type { ParsedUrl } from "../parsing/canonical-parser.ts";
+import { type ParsedUrl, withoutControls } from "../parsing/canonical-parser.ts";
 import { hexValue } from "../parsing/idna-host.ts";
 import { percentByte } from "../parsing/percent-encoding.ts";
 
@@ -17,18 +17,9 @@ const PATH_UNSAFE = /[^A-Za-z0-9._~:/?[\]@!$&'()*+,;=|%-]/g;
 const QUERY_UNSAFE = /[^A-Za-z0-9._~ -]/g;
 const HIGH = /[\x80-\xff]/g;
 
-interface SplitUrl {
-  scheme: string;
-  netloc: string;
-  path: string;
-  params: string;
-  query: string;
-  fragment: string;
-}
-
 /** The w3lib key of a parsed URL, made from the string that was pushed. */
 export function w3libKey(parsed: ParsedUrl, keepsFragment: boolean): string {
-  const parts = splitUrl(stripped(parsed.pushed));
+  const parts = splitUrl(withoutControls(parsed.pushed));
   const path = quote(unquotePath(quote(utf8(parts.path), PATH_UNSAFE)), PATH_UNSAFE) || "/";
   const params = quote(utf8(parts.params), UNSAFE);
   const query = queryKey(quote(utf8(parts.query), UNSAFE));
@@ -44,15 +35,7 @@ export function w3libKey(parsed: ParsedUrl, keepsFragment: boolean): string {
   );
 }
 
-function stripped(text: string): string {
-  let start = 0;
-  let end = text.length;
-  while (start < end && text.charCodeAt(start) <= 0x20) start++;
-  while (end > start && text.charCodeAt(end - 1) <= 0x20) end--;
-  return text.slice(start, end).replace(/[\t\n\r]/g, "");
-}
-
-function splitUrl(text: string): SplitUrl {
+function splitUrl(text: string) {
   const colon = text.indexOf(":");
   const scheme = text.slice(0, colon).toLowerCase();
   let rest = text.slice(colon + 1);

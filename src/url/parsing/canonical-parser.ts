@@ -190,7 +190,7 @@ function repairedPath(path: string): string {
 }
 
 /** Removes C0 controls and spaces at both ends, and tabs and newlines everywhere. */
-function withoutControls(text: string): string {
+export function withoutControls(text: string): string {
   let start = 0;
   let end = text.length;
   while (start < end && text.charCodeAt(start) <= 0x20) start++;
