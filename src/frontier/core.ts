@@ -24,17 +24,16 @@ import type { EpochTable } from "../structures/seen/epoch-table.ts";
 import type { GroupTable } from "../structures/hosts/group-table.ts";
 import type { Heap } from "../structures/ordering/heap.ts";
 import type { Timeline } from "../structures/ordering/timeline.ts";
-import type { HostTable } from "../structures/hosts/host-table.ts";
-import type { SeenSet } from "../structures/seen/seen-set.ts";
-import type { RecordDraft } from "../structures/records/record.ts";
-import type { Scratch } from "../structures/records/kernel-scratch.ts";
-import type { TransitionLog } from "./records/transition-log.ts";
 import {
+  type HostTable,
   QUEUE_RULE_WORD,
   RULE_QUEUE_FLAGS_WORD,
   RULE_QUEUE_INDEX_WORD,
 } from "../structures/hosts/host-table.ts";
-import { isLone, recordQueue } from "../structures/records/record.ts";
+import type { SeenSet } from "../structures/seen/seen-set.ts";
+import { type RecordDraft, isLone, recordQueue } from "../structures/records/record.ts";
+import type { Scratch } from "../structures/records/kernel-scratch.ts";
+import type { TransitionLog } from "./records/transition-log.ts";
 import { type Store, word } from "../structures/store.ts";
 import type { FrontierPolicy, GroupBy } from "./rules/rule-policy.ts";
 import type { HandOut } from "./scheduling/hand-out.ts";

@@ -12,8 +12,7 @@
 import { assert } from "../base/assert.ts";
 import { memoryFull } from "../base/errors.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import type { Arena } from "../memory/arena.ts";
-import { createArena } from "../memory/arena.ts";
+import { type Arena, createArena } from "../memory/arena.ts";
 import { verifyArena } from "../memory/verify-arena.ts";
 import { REGION_PAGE_BYTES } from "../layout/memory/region.ts";
 import {

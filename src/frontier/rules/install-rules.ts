@@ -40,33 +40,8 @@ import { createShares, sharesAdd, sharesReorder, sharesTake } from "../schedulin
 import { settleSole, retireRule, startSweep } from "./rule-sweep.ts";
 import { moveRuleTotals } from "../records/ledger.ts";
 
-/** What a core holds of its rules. */
-type RuleFields = Pick<
-  Core,
-  | "rules"
-  | "active"
-  | "orders"
-  | "matcher"
-  | "domains"
-  | "plain"
-  | "sole"
-  | "none"
-  | "spare"
-  | "specs"
-  | "seeders"
-  | "version"
-  | "installs"
-  | "mode"
-  | "soleKey"
-  | "flagsSeen"
-  | "sweep"
-  | "orphans"
-  | "adopt"
-  | "shares"
->;
-
 /** The state of rules that a new core begins with: none, and a place for records that no rule takes. */
-export function createRules(store: Core["store"]): RuleFields {
+export function createRules(store: Core["store"]) {
   const handle = ruleQueueCreate(store, 0);
   if (handle === 0) throw memoryFull();
   const policy = normalizeRulePolicy({}, "none");
@@ -131,10 +106,8 @@ export function installRules(
   sharesReorder(core.shares); // orders have changed
 }
 
-type Traits = Pick<Core, "mode" | "soleKey" | "flagsSeen" | "seeders">;
-
 /** What admissions ask of a set as a whole. */
-function traitsOf({ flagsSeen }: Core, specs: readonly RuleSpec[]): Traits {
+function traitsOf({ flagsSeen }: Core, specs: readonly RuleSpec[]) {
   const seeders: RuleSpec[] = [];
   const soleKey = specs[0]?.key;
   const traits = { mode: 0, soleKey, flagsSeen };
@@ -182,7 +155,10 @@ function makeRules(core: Core, specs: readonly RuleSpec[]): Made {
       const old = olderOf(core, spec.id, order);
       if (old !== undefined && standsAlike(old.policy, spec.policy)) {
         old.keptIn = core.installs;
-        if (!goesAlike(old.policy, spec.policy)) changed.push(old);
+        if (
+          !(old.policy.perHost === spec.policy.perHost && old.policy.isLifo === spec.policy.isLifo)
+        )
+          changed.push(old);
         active.push(old);
         continue;
       }
@@ -219,11 +195,6 @@ function areGroupedAlike(a: readonly GroupTerm[], b: readonly GroupTerm[]): bool
     const isSame = term.by === other.by && term.limit === other.limit;
     return isSame && term.delayMs === other.delayMs;
   });
-}
-
-/** Whether hosts that may go now are those that might before, in the same order. */
-function goesAlike(a: FrontierPolicy, b: FrontierPolicy): boolean {
-  return a.perHost === b.perHost && a.isLifo === b.isLifo;
 }
 
 function makeRule(core: Core, spec: RuleSpec, order: number): RuleState {

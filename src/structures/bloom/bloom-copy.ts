@@ -9,7 +9,6 @@
  *   I1  A copy's layers have the sizes and members that were noted; bitsSet is counted from its bits.
  */
 import { assert } from "../../base/assert.ts";
-import { FrontierError } from "../../base/errors.ts";
 import {
   BLOOM_BLOCK_BYTES,
   BLOOM_FIRST_BLOCKS_OFFSET,
@@ -24,7 +23,7 @@ import {
 } from "../../layout/seen/bloom.ts";
 import { REGION_PAGE_BYTES } from "../../layout/memory/region.ts";
 import { regionTake } from "../../memory/region.ts";
-import { type Bloom, bloomGive } from "./bloom.ts";
+import { type Bloom, bloomGive, filterFull } from "./bloom.ts";
 import { zeroedBytes } from "./bloom-lazy-clear.ts";
 import { layerWords, publishLayer } from "./bloom-layers.ts";
 import { bloomPages } from "./bloom-sizing.ts";
@@ -103,7 +102,5 @@ export function bloomFill(bloom: Bloom, layer: number, from: number, bits: Uint8
 function takePages({ kernel }: Bloom, pages: number): number {
   const offset = regionTake(kernel.region, pages);
   if (offset !== 0) return offset;
-  const bytes = pages * REGION_PAGE_BYTES;
-  const expected = "room in the frontier's 4 GiB; a larger `seen.falsePositiveRate` needs less";
-  throw new FrontierError("MEMORY_FULL", `filter: ${bytes} bytes (expected: ${expected})`);
+  throw filterFull(pages);
 }

@@ -23,24 +23,8 @@ import {
   bloomRateAt,
 } from "./bloom-sizing.ts";
 
-interface BloomStats {
-  readonly bytes: number;
-  readonly layers: number;
-  /** Hashes that set a bit. */
-  readonly count: number;
-  readonly bits: number;
-  readonly bitsSet: number;
-  /** bitsSet / bits. */
-  readonly load: number;
-  readonly bitsPerUrl: number;
-  /** Of a foreign hash, now. */
-  readonly falsePositiveRate: number;
-  /** Foreign hashes that met a false maybe so far, expected: URLs lost where no exact tier stands behind. */
-  readonly expectedLost: number;
-}
-
 /** What the filter holds and what it costs. Not for the hot path: some thousand multiplications. */
-export function bloomStats(bloom: Bloom): BloomStats {
+export function bloomStats(bloom: Bloom) {
   let count = 0;
   let bits = 0;
   let bitsSet = 0;
@@ -62,7 +46,9 @@ export function bloomStats(bloom: Bloom): BloomStats {
   return {
     ...{ bytes, layers: layerCount, count, bits, bitsSet, load: bitsSet / bits },
     bitsPerUrl: count === 0 ? 0 : (bytes * 8) / count,
+    /** Of a foreign hash, now. */
     falsePositiveRate: 1 - surelyNew,
+    /** Foreign hashes that met a false maybe so far, expected: URLs lost where no exact tier stands behind. */
     expectedLost,
   };
 }

@@ -73,7 +73,7 @@ export function createBloom(kernel: Kernel, options: BloomOptions): Bloom {
   const layer = firstLayer(options);
   const { region } = kernel;
   const offset = regionTakeRaw(region, layer.pages);
-  if (offset === 0) throw memoryFull(layer.pages);
+  if (offset === 0) throw filterFull(layer.pages);
   const isStale = offset < region.dirtyEnd;
   const { u8, u32 } = region.views;
   u8.fill(0, offset, offset + BLOOM_FIRST_BLOCKS_OFFSET);
@@ -181,7 +181,7 @@ export function bloomGive(bloom: Bloom): void {
   bloom.bytes = 0;
 }
 
-function memoryFull(pages: number): FrontierError {
+export function filterFull(pages: number): FrontierError {
   const bytes = pages * REGION_PAGE_BYTES;
   const expected = "room in the frontier's 4 GiB; a larger `seen.falsePositiveRate` needs less";
   return new FrontierError("MEMORY_FULL", `filter: ${bytes} bytes (expected: ${expected})`);

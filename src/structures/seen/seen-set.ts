@@ -108,18 +108,6 @@ export interface SeenSet {
   count: number;
 }
 
-interface SeenStats {
-  readonly mode: SeenMode;
-  readonly bytes: number;
-  readonly load: number;
-  readonly bitsPerUrl: number;
-  readonly falsePositiveRate: number;
-  readonly expectedLost: number;
-  readonly maybeButNew: number;
-  readonly coldReads: number;
-  readonly count: number;
-}
-
 /** Makes an empty set, or over a cold tier one that has what the tier holds. Then `count` is the caller's to set. */
 export function createSeenSet(options: SeenSetOptions): SeenSet {
   const { kernel, mode, memoryBytes = 512 * 2 ** 20, falsePositiveRate = 0.01 } = options;
@@ -363,7 +351,7 @@ export function seenExcessBytes({ tiered }: SeenSet): number {
 }
 
 /** What the set holds and costs. Not for the hot path. */
-export function seenStats(seen: SeenSet): SeenStats {
+export function seenStats(seen: SeenSet) {
   const { mode, count, bloom, tiered } = seen;
   const hot = tableStats(seen.table);
   const filter = bloom ?? tiered?.bloom;

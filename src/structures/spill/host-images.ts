@@ -228,14 +228,7 @@ export function addedRuleOf(added: Uint32Array, at: number): number {
 }
 
 /** Hashes of an image, lo and hi of each, and the depths of its records, the added ones last. */
-interface Survey {
-  readonly hosts: Uint32Array;
-  readonly records: Uint32Array;
-  readonly added: Uint32Array;
-  readonly depths: Uint32Array;
-}
-
-function survey(image: BlockImage): Survey {
+function survey(image: BlockImage) {
   const { added, words } = image;
   const hosts = new Uint32Array(image.hosts * 2);
   const records = new Uint32Array(image.records * 2);

@@ -26,6 +26,7 @@ import {
   recordTextOffset,
 } from "../records/record.ts";
 import type { Store } from "../store.ts";
+import { wordsOf } from "./record-codec.ts";
 
 /** Turn and clock of a plain host, and its hash. */
 const OWN_WORDS = 6;
@@ -99,10 +100,6 @@ export function packLoneRecord(
 function recordWords(store: Store, record: number): number {
   const parent = (recordFlags(store, record) & RECORD_FLAG_PARENT) === 0 ? 0 : 1;
   return HEAD_WORDS + parent + wordsOf(recordTextLength(store, record));
-}
-
-function wordsOf(bytes: number): number {
-  return (bytes + 3) >>> 2;
 }
 
 const whole = new Float64Array(1);

@@ -210,6 +210,6 @@ function blobWords(store: Store, blob: number): number {
   return wordsOf(BLOB_HEAD_BYTES + (store.region.views.u32[blob * 2] as number));
 }
 
-function wordsOf(bytes: number): number {
+export function wordsOf(bytes: number): number {
   return (bytes + 3) >>> 2;
 }

@@ -53,15 +53,6 @@ interface TableOptions {
   readonly valued: boolean;
 }
 
-interface TableStats {
-  readonly count: number;
-  readonly removed: number;
-  readonly bytes: number;
-  readonly load: number;
-  readonly segments: number;
-  readonly longestProbe: number;
-}
-
 /** A new table of three pages, or undefined when the region is exhausted. */
 export function tryCreateTable(
   kernel: Kernel,
@@ -244,7 +235,7 @@ export function tableEach(
   return { count, next: cursor === TABLE_EACH_END ? -1 : cursor };
 }
 
-export function tableStats(table: FingerprintTable): TableStats {
+export function tableStats(table: FingerprintTable) {
   const { u32 } = table.kernel.region.views;
   const header = table.offset / 4;
   let used = 0;
