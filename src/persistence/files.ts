@@ -195,6 +195,15 @@ export function writeAllLater(
   });
 }
 
+/** Does what may fail: a failure is harmless here, and must not hide one before it. */
+export function attempt(action: () => void): void {
+  try {
+    action();
+  } catch {
+    // What failed before it is reported.
+  }
+}
+
 /** Runs a call off the thread; rejects with the disk's error. */
 export function later(start: (done: (error: unknown) => void) => void): Promise<void> {
   return new Promise((resolve, reject) => {

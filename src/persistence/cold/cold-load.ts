@@ -34,7 +34,7 @@ import {
   readColdBlock,
   openListedRun,
 } from "./cold-run.ts";
-import { readAll } from "../files.ts";
+import { readAll, attempt } from "../files.ts";
 
 /** Removes the files that the manifest does not list, and returns the manifest; undefined in a directory that never held a tier. */
 export function sweepColdDirectory(place: ColdPlace): ColdManifest | undefined {
@@ -118,16 +118,15 @@ function remake(place: ColdPlace, run: Omit<ColdRun, "bloom">): Bloom {
 
 /** What the disk refuses is made again by the next opening. */
 function writeFilter(place: ColdPlace, source: Parameters<typeof beginColdFilter>[1]): void {
-  try {
+  // A file without a header does not count.
+  attempt(() => {
     const writer = beginColdFilter(place.files, source);
     try {
       while (!coldFilterStep(place, writer));
     } finally {
       closeColdFilter(place.files, writer);
     }
-  } catch {
-    // A file without a header does not count.
-  }
+  });
 }
 
 /** Adds the block that was read to filter and fences. `last`: the last hash before it, then its own. */

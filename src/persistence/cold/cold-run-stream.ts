@@ -38,7 +38,7 @@ import {
   writeColdHeader,
 } from "./cold-run.ts";
 import type { MediumWait } from "../../structures/storage-tiers.ts";
-import { type Files, writeAll } from "../files.ts";
+import { type Files, writeAll, attempt } from "../files.ts";
 
 /** Blocks per write: 64 KiB. */
 const WRITE_BLOCKS = 16;
@@ -252,13 +252,4 @@ function closeWriter(writer: ColdWriter): void {
 
 function asBytes(words: Uint32Array): Uint8Array {
   return new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
-}
-
-/** A failed cleanup must not hide the failure before it. */
-function attempt(action: () => void): void {
-  try {
-    action();
-  } catch {
-    // The file is an orphan now; the next start removes it.
-  }
 }

@@ -62,7 +62,7 @@ import { beginColdRun, isSyncingColdRun, releaseColdRun } from "./cold-run-strea
 import { coldFilterBytes } from "./cold-filter.ts";
 import { scanColdRuns } from "./cold-scan.ts";
 import { coldWalkBytes } from "./cold-walk.ts";
-import { type Files, diskError, nodeFiles } from "../files.ts";
+import { type Files, diskError, nodeFiles, attempt } from "../files.ts";
 
 /** Runs of one level that make a merge. */
 const FAN_IN = 4;
@@ -358,11 +358,7 @@ function clear(state: State): void {
   state.runs = [];
   if (state.listed !== undefined) state.listed = [];
   state.isStale = true;
-  try {
-    settle(state);
-  } catch {
-    // `settle` repeats it; a manifest of later runs serves as well.
-  }
+  attempt(() => settle(state)); // `settle` repeats it; a manifest of later runs serves as well.
 }
 
 function settle(state: State): void {
@@ -374,14 +370,6 @@ function settle(state: State): void {
   for (const name of state.files.list(state.directory)) {
     if (name.endsWith(".tmp") || isKept(name, kept) || state.batch !== undefined) continue;
     attempt(() => state.files.remove(join(state.directory, name)));
-  }
-}
-
-function attempt(action: () => void): void {
-  try {
-    action();
-  } catch {
-    // A file that no manifest lists is removed by the next start.
   }
 }
 

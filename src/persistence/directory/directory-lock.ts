@@ -21,7 +21,7 @@
 import { join } from "node:path";
 import { FrontierError } from "../../base/errors.ts";
 import { entropyWords } from "../../base/random.ts";
-import { type Files, readFile, writeAll } from "../files.ts";
+import { type Files, readFile, writeAll, attempt } from "../files.ts";
 import type { Place } from "./frontier-directory.ts";
 
 /** Identifies one process among those of all machines and all boots. */
@@ -96,21 +96,12 @@ function swept({ files, directory }: Place, table: ProcessTable, lock: Lock): Lo
     const path = join(directory, name);
     try {
       const owner = readOwner(files, path);
-      if (typeof owner === "string" || !isAlive(table, owner)) drop(files, path);
+      if (typeof owner === "string" || !isAlive(table, owner)) attempt(() => files.remove(path));
     } catch {
       // Unreadable: the process that created it must remove it.
     }
   }
   return lock;
-}
-
-/** Removes a file that is harmless where it stays: the next owner tries again. */
-function drop(files: Files, path: string): void {
-  try {
-    files.remove(path);
-  } catch {
-    // Already gone, or the directory accepts no changes: the earlier result stands.
-  }
 }
 
 /** Releases the lock, if it still is this one. */
@@ -153,7 +144,7 @@ function tryCreate(files: Files, path: string, owner: Owner): boolean {
     if (code === "EEXIST" || (code === "ENOENT" && !files.exists(beside))) return false;
     throw error;
   } finally {
-    drop(files, beside);
+    attempt(() => files.remove(beside));
   }
 }
 
@@ -175,7 +166,7 @@ function takeOver(
     typeof now === "object" && typeof dead === "object" ? now.nonce === dead.nonce : now === dead;
   // The claim has the content of a lock, and becomes one.
   if (isSame) files.rename(claim, path);
-  else drop(files, claim);
+  else attempt(() => files.remove(claim));
   return isSame;
 }
 

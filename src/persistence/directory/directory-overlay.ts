@@ -16,12 +16,6 @@
 import { dirname, join } from "node:path";
 import { copyOpen, type Files, removeFolder, temporaryFolder } from "../files.ts";
 
-interface Overlay {
-  readonly files: Files;
-  /** Closes every file and removes the temporary folder. */
-  close(): void;
-}
-
 /** Attempts to pin a directory whose files vanish meanwhile. */
 const TRIES = 16;
 
@@ -41,7 +35,7 @@ export function openOverlay(
   under: Files,
   directories: readonly string[],
   hidden: readonly string[],
-): Overlay {
+) {
   const pinned = pinAll(under, directories);
   const state: State = {
     ...{ under, pinned, folder: temporaryFolder(), count: 0 },
@@ -51,7 +45,14 @@ export function openOverlay(
     for (const file of pinned.values()) under.close(file);
     removeFolder(state.folder);
   };
-  return { files: { ...under, ...contentCalls(state), ...nameCalls(state) }, close };
+  return {
+    files: {
+      ...under,
+      ...contentCalls(state),
+      ...nameCalls(state),
+    } /** Closes every file and removes the temporary folder. */,
+    close,
+  };
 }
 
 function contentCalls(state: State): Pick<Files, "open" | "close" | "sync" | "syncLater"> {

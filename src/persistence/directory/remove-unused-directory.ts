@@ -6,7 +6,7 @@
  * Crash: the rest contains no frontier, or has a name that no frontier has.
  */
 import { dirname } from "node:path";
-import { removeEmptyFolder, removeFolder } from "../files.ts";
+import { removeEmptyFolder, removeFolder, attempt } from "../files.ts";
 import { giveLock, type ProcessTable, takeLock } from "./directory-lock.ts";
 import { listDirectory, type Place } from "./frontier-directory.ts";
 
@@ -20,12 +20,11 @@ export function removeUnusedDirectory(
   isAboveMade: boolean,
 ): void {
   const { files, directory } = place;
-  try {
+  // Another process uses it, or the disk refuses. The rest is harmless, and the error to report is why the import was refused.
+  attempt(() => {
     if (files.exists(directory)) removeIfUnused(place, table);
     if (isAboveMade) removeEmptyFolder(dirname(directory));
-  } catch {
-    // Another process uses it, or the disk refuses. The rest is harmless, and the error to report is why the import was refused.
-  }
+  });
 }
 
 function removeIfUnused(place: Place, table: ProcessTable): void {

@@ -21,8 +21,8 @@ import {
   LOG_LEASED,
   LOG_MOVED,
   LOG_REMOVED,
+  type TransitionLog,
 } from "../../frontier/records/transition-log.ts";
-import type { TransitionLog } from "../../frontier/records/transition-log.ts";
 import type { Core } from "../../frontier/core.ts";
 import { isInMemory } from "../../frontier/scheduling/spill-control.ts";
 import { isRestingValue } from "../../frontier/epochs/row-epochs.ts";

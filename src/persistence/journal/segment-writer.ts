@@ -13,7 +13,7 @@
  */
 import { dirname } from "node:path";
 import { JOURNAL_HEADER_BYTES } from "../../layout/files/journal.ts";
-import { type Files, replaceFile, writeAll } from "../files.ts";
+import { type Files, replaceFile, writeAll, attempt } from "../files.ts";
 import { type Identity, type Place, segmentPath } from "../directory/frontier-directory.ts";
 import { segmentHead } from "./segment-format.ts";
 
@@ -181,12 +181,9 @@ export class SegmentFile {
     this.size = this.durable;
     this.#ahead = this.size;
     this.#isWhole = false;
-    try {
-      // Some of it may be in the file: a crash must not bring it back.
-      this.#files.truncate(this.#file, this.size);
-    } catch {
-      // The disk refuses that too. The next frames overwrite it.
-    }
+    // Some of it may be in the file: a crash must not bring it back.
+    // The disk refuses that too. The next frames overwrite it.
+    attempt(() => this.#files.truncate(this.#file, this.size));
     return heldBytes;
   }
 
@@ -198,11 +195,8 @@ export class SegmentFile {
 
   /** Closes a file that receives no more frames. */
   close(): void {
-    try {
-      if (this.#ahead > this.size) this.#files.truncate(this.#file, this.size);
-    } catch {
-      // The zeros after the last frame read as its end.
-    }
+    // The zeros after the last frame read as its end.
+    if (this.#ahead > this.size) attempt(() => this.#files.truncate(this.#file, this.size));
     this.#files.close(this.#file);
   }
 
@@ -210,11 +204,8 @@ export class SegmentFile {
   abandon(): void {
     this.#files.close(this.#file);
     if (this.#isNamed) return;
-    try {
-      this.#files.remove(`${this.path}.tmp`);
-    } catch {
-      // The next start removes it.
-    }
+    // The next start removes it.
+    attempt(() => this.#files.remove(`${this.path}.tmp`));
   }
 
   #name(): void {

@@ -182,27 +182,17 @@ interface Attempt {
 class Run {
   readonly #options: RecoveryOptions;
   readonly #found: DirectoryFiles;
-  readonly #damage: FrontierError[];
-  readonly #toRepair: DamageFound;
-  readonly #believed: Disbelief | undefined;
-  readonly #partial: PartialSection | undefined;
+  readonly #attempt: Attempt;
   #restoration: Restoration | undefined;
   #replay: Replay | undefined;
   #secret: Uint32Array = new Uint32Array(4);
   #end: SnapshotEnd | undefined;
   #frames = 0;
 
-  constructor(
-    options: RecoveryOptions,
-    found: DirectoryFiles,
-    { damage, toRepair, believed, partial }: Attempt,
-  ) {
+  constructor(options: RecoveryOptions, found: DirectoryFiles, attempt: Attempt) {
     this.#options = options;
     this.#found = found;
-    this.#damage = damage;
-    this.#toRepair = toRepair;
-    this.#believed = believed;
-    this.#partial = partial;
+    this.#attempt = attempt;
   }
 
   /** Loads a snapshot; returns false when it is damaged (R1). */
@@ -227,8 +217,8 @@ class Run {
       return true;
     } catch (error) {
       if (!isDamage(error)) throw error;
-      this.#damage.push(error);
-      this.#toRepair.snapshots.push(snapshotPath(place, serial));
+      this.#attempt.damage.push(error);
+      this.#attempt.toRepair.snapshots.push(snapshotPath(place, serial));
       return false;
     }
   }
@@ -253,26 +243,27 @@ class Run {
     let last = Math.max(snapshot, this.#found.segments.at(-1) ?? 0);
     for (let serial = first; serial <= last; serial++) {
       const isLast = serial === last;
-      if (serial === this.#partial?.serial) this.#compare(this.#partial);
+      if (serial === this.#attempt.partial?.serial) this.#compare(this.#attempt.partial);
       if (await this.#segment(serial, isLast)) continue;
       // The next segment takes the number of a segment of which nothing is left, so that there is no gap before it.
-      const isGone = (this.#toRepair.segment?.size ?? 0) === 0;
+      const isGone = (this.#attempt.toRepair.segment?.size ?? 0) === 0;
       last = isGone ? serial - 1 : serial;
     }
     // Its serial would be another segment's one day.
-    if (this.#partial !== undefined && this.#partial.serial > last) this.#setAside(this.#partial);
+    if (this.#attempt.partial !== undefined && this.#attempt.partial.serial > last)
+      this.#setAside(this.#attempt.partial);
     const restoration = this.#restoration as Restoration;
     const replay = this.#replay as Replay;
     this.#checkNotes(restoration);
     placeRestored(restoration, nowMs);
     if (restoration.isCorrected) {
       const what = "invalid content: counts or places that cannot be; they were corrected";
-      this.#damage.push(damaged(segmentPath(place, last), 0, what));
+      this.#attempt.damage.push(damaged(segmentPath(place, last), 0, what));
     }
-    repairDirectory(place, this.#toRepair);
+    repairDirectory(place, this.#attempt.toRepair);
     return {
       ...{ restoration, secret: this.#secret, serial: last, snapshot },
-      ...{ entries: replay.entries, damage: this.#damage, lost: restoration.volatileLive },
+      ...{ entries: replay.entries, damage: this.#attempt.damage, lost: restoration.volatileLive },
     };
   }
 
@@ -281,12 +272,12 @@ class Run {
     const { core } = this.#restoration as Restoration;
     const fault = totalsFault(partial, core);
     if (fault === undefined) return;
-    this.#damage.push(damaged(partialPath(this.#options.place, partial.serial), 0, fault));
+    this.#attempt.damage.push(damaged(partialPath(this.#options.place, partial.serial), 0, fault));
     this.#setAside(partial);
   }
 
   #setAside({ serial }: PartialSection): void {
-    this.#toRepair.snapshots.push(partialPath(this.#options.place, serial));
+    this.#attempt.toRepair.snapshots.push(partialPath(this.#options.place, serial));
   }
 
   /** A snapshot's notes are believed or not with all of it (R1). */
@@ -342,7 +333,7 @@ class Run {
       if (rest === "damaged" || (rest === "torn" && !isLast)) {
         return this.#bad(serial, damaged(reader.path, end, "wrong checksum"), end);
       }
-      if (isLast) this.#toRepair.segment = { serial, size: end, later: [], isTorn: true };
+      if (isLast) this.#attempt.toRepair.segment = { serial, size: end, later: [], isTorn: true };
       return true;
     } finally {
       reader.close();
@@ -378,7 +369,7 @@ class Run {
     const tell = (): void => {
       onProgress({ phase: "journal", records: replay.entries, bytes: reader.end, size });
     };
-    const believed = this.#believed?.serial === serial ? this.#believed : undefined;
+    const believed = this.#attempt.believed?.serial === serial ? this.#attempt.believed : undefined;
     while (reader.next()) {
       if (believed !== undefined && reader.offset >= believed.offset) return believed;
       replay.place = { serial, offset: reader.offset };
@@ -413,14 +404,14 @@ class Run {
 
   /** The journal ends in this segment, after `size` whole bytes. */
   #bad(serial: number, error: FrontierError, size: number): false {
-    this.#damage.push(error);
+    this.#attempt.damage.push(error);
     this.#endWith(serial, size);
     return false;
   }
 
   #endWith(serial: number, size: number): void {
     const later = this.#found.segments.filter((other) => other > serial);
-    this.#toRepair.segment = { serial, size, later, isTorn: false };
+    this.#attempt.toRepair.segment = { serial, size, later, isTorn: false };
   }
 
   #profileNote(): string {

@@ -16,7 +16,7 @@ import { sharesAdd } from "../../frontier/scheduling/rule-shares.ts";
 import { unplaceRecord } from "../../frontier/records/place-records.ts";
 import { recordOfValue, recordNamed } from "../../frontier/scheduling/spill-control.ts";
 import { addToSpilled, guestQueueOf, takesRecord } from "../../frontier/scheduling/spill-hosts.ts";
-import { keepRecord } from "../../frontier/records/transitions.ts";
+import { keepRecord, freeRecord } from "../../frontier/records/transitions.ts";
 import { queueOf } from "../../structures/hosts/host-queue.ts";
 import {
   HOST_ADMITTED_WORD,
@@ -49,7 +49,6 @@ import type { RestoreBatch } from "../../structures/records/restore-batch.ts";
 import { seenFind, seenRecover, seenSet } from "../../structures/seen/seen-set.ts";
 import { setWord } from "../../structures/store.ts";
 import { goneOrder } from "../../frontier/rules/rule-state.ts";
-import { freeRecord } from "../../frontier/records/transitions.ts";
 import { VISITED_NOTE } from "../transfer/digest-file.ts";
 import type { TransitionListener } from "../journal/transition-listener.ts";
 import { wrong } from "./check-fields.ts";

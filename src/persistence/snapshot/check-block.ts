@@ -185,6 +185,6 @@ function wordsIn(bytes: number): number {
   return (bytes + 3) >>> 2;
 }
 
-function isCount(value: unknown): value is number {
+export function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }

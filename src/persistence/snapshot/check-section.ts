@@ -14,7 +14,7 @@ import {
 import { COLD_REMOVED } from "../../structures/storage-tiers.ts";
 import { damaged } from "../directory/frontier-directory.ts";
 import { flagsIn } from "../journal/entry-fields.ts";
-import { blockFault } from "./check-block.ts";
+import { blockFault, isCount } from "./check-block.ts";
 import {
   doublesOf,
   type HostChunk,
@@ -207,10 +207,6 @@ function paddedSum(words: Uint32Array, from: number, width: number): number {
 
 function isBytes(value: unknown): value is Uint8Array {
   return value instanceof Uint8Array;
-}
-
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
 function isNumber(value: unknown): value is number {

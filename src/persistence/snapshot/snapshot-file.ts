@@ -14,7 +14,7 @@
  *   F3  After a failed write no other begins.
  *   F4  A failed sync counts, whatever later ones report: what it could not write may be lost.
  */
-import { type Files, later, writeAll, writeAllLater } from "../files.ts";
+import { type Files, later, writeAll, writeAllLater, attempt } from "../files.ts";
 import type { Place } from "../directory/frontier-directory.ts";
 import { addBytes, addSection, type SectionBuffer } from "./section-buffer.ts";
 import { preamble, type Section } from "./snapshot-format.ts";
@@ -178,7 +178,7 @@ export async function nameSnapshot({ files, directory }: Place, path: string): P
   try {
     files.rename(unfinished, path);
   } catch (error) {
-    removeUnfinished(files, unfinished);
+    attempt(() => files.remove(unfinished));
     throw error;
   }
   await later((done) => files.syncDirectoryLater(directory, done));
@@ -191,14 +191,5 @@ export async function discardSnapshot(
   path: string,
 ): Promise<void> {
   await file.close().catch(() => undefined); // what failed first is reported
-  removeUnfinished(files, path);
-}
-
-/** One that stays is removed by the next start. */
-function removeUnfinished(files: Files, path: string): void {
-  try {
-    files.remove(path);
-  } catch {
-    // What failed first is reported.
-  }
+  attempt(() => files.remove(path));
 }

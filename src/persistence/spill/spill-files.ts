@@ -33,7 +33,7 @@ import {
   SPILL_VERSION,
 } from "../../layout/files/spill-file.ts";
 import type { SpillStats, SpillTier } from "../../structures/storage-tiers.ts";
-import { diskError, type Files, nodeFiles, readAll, writeAll } from "../files.ts";
+import { diskError, type Files, nodeFiles, readAll, writeAll, attempt } from "../files.ts";
 
 /** Large enough that 10⁸ records need some 150 files, small enough that a freed one is soon removed. */
 const SEGMENT_BYTES = 64 * 2 ** 20;
@@ -355,12 +355,4 @@ function corrupt(segment: Segment, what: string): FrontierError {
   return new FrontierError("SNAPSHOT_CORRUPT", `${path}: ${what} (expected: ${expected})`, {
     path,
   });
-}
-
-function attempt(action: () => void): void {
-  try {
-    action();
-  } catch {
-    // The rest is harmless, and the next start removes it.
-  }
 }

@@ -48,15 +48,6 @@ interface Rows {
   readonly prints: string[];
 }
 
-interface SectionMaker {
-  /** Digests of another program's requests, in pieces: no section holds them. */
-  readonly digests: Uint8Array[];
-  /** Returns the sections that a line completes. */
-  line(line: Line): readonly Section[];
-  /** Returns the rest after the last line. Throws when the end is missing (M2). */
-  end(): readonly Section[];
-}
-
 /** Names the export of a frontier on Redis in its first line. */
 export const REDIS_EXPORT_NAME = "redis-frontier";
 
@@ -65,7 +56,7 @@ export function isExportHead(line: Line): boolean {
   return line.outrider === EXPORT_NAME;
 }
 
-export function createSectionMaker(): SectionMaker {
+export function createSectionMaker() {
   const rows = createRows();
   const hosts = new Map<string, readonly [number, number]>();
   const counts = { hosts: 0, seen: 0, records: 0 };
@@ -107,8 +98,10 @@ export function createSectionMaker(): SectionMaker {
     return done;
   };
   return {
+    /** Digests of another program's requests, in pieces: no section holds them. */
     digests,
-    line(line) {
+    /** Returns the sections that a line completes. */
+    line(line: Line): readonly Section[] {
       number++;
       try {
         if (isOver) throw wrong("end", "something behind it", "the last line");
@@ -117,7 +110,8 @@ export function createSectionMaker(): SectionMaker {
         throw atLine(error, number);
       }
     },
-    end() {
+    /** Returns the rest after the last line. Throws when the end is missing (M2). */
+    end(): readonly Section[] {
       if (isOver) return [];
       throw atLine(wrong("end", undefined, "a last line that counts the others"), number + 1);
     },
