@@ -10,6 +10,7 @@ import {
 } from "../../frontier/admission/verdicts.ts";
 import type { Lifecycle } from "../lifecycle/lifecycle.ts";
 import { pushResult } from "../intake/push-result.ts";
+import { nextTurn } from "../next-turn.ts";
 import type { Frontier, PushResult, RequestLike } from "../types/frontier-types.ts";
 
 /** Requests of one slice: under a millisecond of work at the speed of a batch. */
@@ -42,7 +43,7 @@ export async function pushFrom(
     for await (const slice of slicesOf(source, batch, abort)) {
       await pushSlice(frontier, lifecycle, { ...work, slice });
       if (lifecycle.isClosed) break;
-      await new Promise<void>((resolve) => setImmediate(resolve));
+      await nextTurn();
     }
   } finally {
     abort.leave();

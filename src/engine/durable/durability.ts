@@ -35,10 +35,10 @@ import {
 } from "../../persistence/snapshot/snapshot-buffers.ts";
 import { createFrameBuffer, type FrameBuffer } from "../../persistence/journal/frame-buffer.ts";
 import type { EventHub } from "../event-hub.ts";
-import { nextTurn } from "./next-turn.ts";
 import { NotedValues } from "./noted-values.ts";
 import { SnapshotSchedule, type SnapshotState } from "./snapshot-schedule.ts";
 import { storedCounters } from "./stored-counters.ts";
+import { nextTurn } from "../next-turn.ts";
 import type { FailureNotes } from "../records/failure-notes.ts";
 import { removeRecordArchive } from "../records/load-record-store.ts";
 import type { RecordArchive } from "../records/record-archive.ts";

@@ -13,14 +13,13 @@ import { contentOf } from "../../persistence/directory/frontier-directory.ts";
 import { recoverStandalone } from "../../persistence/recovery/recover-standalone.ts";
 import { writeStandalone } from "../../persistence/snapshot/standalone-snapshot.ts";
 import { policyId } from "../../url/keys/key-policy.ts";
-import type { SeedNotes } from "../intake/rule-seeds.ts";
-import { nextTurn } from "./next-turn.ts";
 import { storedCounters } from "./stored-counters.ts";
 import { applyFound, type OpenParts, resumedOf, seededOf } from "./open-directory.ts";
+import { nextTurn } from "../next-turn.ts";
 import type { Settings } from "../options/normalize-options.ts";
 import type { FailureNotes } from "../records/failure-notes.ts";
 import type { Runtime } from "../runtime.ts";
-import type { Resumed, SnapshotInfo } from "../types/frontier-types.ts";
+import type { SnapshotInfo } from "../types/frontier-types.ts";
 
 /** How often a snapshot begins again after something broke it. */
 const TRIES = 8;
@@ -68,15 +67,8 @@ interface MemoryOpening extends Omit<OpenParts, "make"> {
   readonly make: (secret: Uint32Array, isCleared: boolean) => Runtime;
 }
 
-interface OpenedFile {
-  readonly runtime: Runtime;
-  readonly secret: Uint32Array;
-  readonly resumed: Resumed;
-  readonly seeded: SeedNotes;
-}
-
 /** A frontier in memory from a file; nothing of the file changes. */
-export async function openFromFile(parts: MemoryOpening): Promise<OpenedFile> {
+export async function openFromFile(parts: MemoryOpening) {
   const { settings, make } = parts;
   const path = settings.from as string;
   const files = settings.files ?? nodeFiles;

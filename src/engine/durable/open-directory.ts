@@ -39,12 +39,12 @@ import { checkNote } from "./check-notes.ts";
 import { SEED_NOTES, type SeedNotes } from "../intake/rule-seeds.ts";
 import { Durability } from "./durability.ts";
 import type { EventHub } from "../event-hub.ts";
+import { nextTurn } from "../next-turn.ts";
 import type { Settings } from "../options/normalize-options.ts";
 import type { Runtime, RuntimeOrigin } from "../runtime.ts";
 import { openRecordArchive } from "../records/load-record-store.ts";
 import type { FailureNotes } from "../records/failure-notes.ts";
 import type { RecordArchive } from "../records/record-archive.ts";
-import { nextTurn } from "./next-turn.ts";
 import { DiskTiers } from "./disk-tiers.ts";
 import { isSerializable } from "../../base/serializable.ts";
 import type { Resumed, Rule } from "../types/frontier-types.ts";
@@ -66,24 +66,13 @@ export interface OpenParts {
   readonly setState: (state: Record<string, unknown>) => void;
 }
 
-interface OpenedDirectory {
-  readonly runtime: Runtime;
-  readonly durable: Durability;
-  readonly secret: Uint32Array;
-  /** undefined: nothing was there. */
-  readonly resumed: Resumed | undefined;
-  readonly seeded: SeedNotes;
-  readonly tiers: DiskTiers;
-  readonly archive: RecordArchive | undefined;
-}
-
 /** Rules as a note keeps them; null: they hold functions, and have to be given again at the next opening. */
 export function storedRules({ specs, version }: Core): unknown {
   const rules = givenRules(specs);
   return isSerializable(rules) ? { rules, version } : null;
 }
 
-export async function openDirectory(parts: OpenParts): Promise<OpenedDirectory> {
+export async function openDirectory(parts: OpenParts) {
   const { settings } = parts;
   const files = settings.files ?? nodeFiles;
   const directory = frontierDirectory(settings.directory as string, settings.name);
@@ -106,11 +95,7 @@ function checkDirectory(place: Place): { overlay: Files; close: () => void } {
   return { overlay: opened.files, close: opened.close };
 }
 
-async function openAt(
-  parts: OpenParts,
-  place: Place,
-  onClosed: (() => void) | undefined,
-): Promise<OpenedDirectory> {
+async function openAt(parts: OpenParts, place: Place, onClosed: (() => void) | undefined) {
   const { settings } = parts;
   const { files, directory } = place;
   try {
@@ -159,7 +144,7 @@ async function openLocked(
   parts: OpenParts,
   place: Place,
   { lock, tiers, archive, onClosed }: Locked,
-): Promise<OpenedDirectory> {
+) {
   const { settings, events, failures } = parts;
   const profile = policyId(settings.key);
   let runtime: Runtime | undefined;

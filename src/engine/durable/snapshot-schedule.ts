@@ -25,9 +25,9 @@ import type { SnapshotBuffers } from "../../persistence/snapshot/snapshot-buffer
 import { snapshotHead } from "../../persistence/snapshot/snapshot-head.ts";
 import { writeSnapshot } from "../../persistence/snapshot/write-snapshot.ts";
 import type { EventHub } from "../event-hub.ts";
+import { nextTurn } from "../next-turn.ts";
 import type { Settings } from "../options/normalize-options.ts";
 import type { SnapshotInfo } from "../types/frontier-types.ts";
-import { nextTurn } from "./next-turn.ts";
 import { PACE_LEAD_BYTES, SnapshotPace } from "./snapshot-pace.ts";
 
 /** How often a snapshot asked for by hand begins again after something broke it. */

@@ -5,7 +5,7 @@
 import type { PlainRequest } from "../../base/request-types.ts";
 import { readList } from "../../base/argument-checks.ts";
 import { FrontierError, misuse } from "../../base/errors.ts";
-import { made, unknownName } from "../../base/fields.ts";
+import { made, unknownName, isWhole } from "../../base/fields.ts";
 import { isList, isMadeBy, isObject } from "../../base/type-guards.ts";
 import { isEpochName } from "../../frontier/epochs/epoch-policy.ts";
 import type { RequestInput } from "../types/frontier-types.ts";
@@ -284,10 +284,6 @@ function at(name: string, index: number | undefined, field?: string): string {
 function isHostKey(value: unknown): value is string {
   if (typeof value !== "string" || value === "" || !value.isWellFormed()) return false;
   return Buffer.byteLength(value) <= HOST_KEY_BYTES_MAX;
-}
-
-function isWhole(value: unknown, least: number): boolean {
-  return Number.isSafeInteger(value) && (value as number) >= least;
 }
 
 const TIME_EXPECTED = "a Date or milliseconds since 1970";

@@ -4,8 +4,7 @@
  */
 
 /** Options: every field checked by name before anything is built, defaults filled in. */
-import type { Clock } from "../../base/clock.ts";
-import { createSystemClock } from "../../base/clock.ts";
+import { type Clock, createSystemClock } from "../../base/clock.ts";
 import { type FrontierErrorCode, misuse } from "../../base/errors.ts";
 import {
   callable,

@@ -41,9 +41,7 @@ interface CallChannelParts {
 export class CallChannel {
   readonly #port: MessagePort;
   readonly #calls = new Map<number, Waiting>();
-  readonly #tell: (told: EventMessage) => void;
-  readonly #askClosed: AnswerClosed;
-  readonly #hold: (isHeld: boolean) => void;
+  readonly #parts: CallChannelParts;
   #lastId = 0;
   #end: Error | undefined;
   #isClosing = false;
@@ -52,11 +50,9 @@ export class CallChannel {
   /** The owner has died before that. */
   hasOwnerDied = false;
 
-  constructor(port: MessagePort, { tell, askClosed, hold }: CallChannelParts) {
+  constructor(port: MessagePort, parts: CallChannelParts) {
     this.#port = port;
-    this.#tell = tell;
-    this.#askClosed = askClosed;
-    this.#hold = hold;
+    this.#parts = parts;
     port.on("message", (message: Answer | EventMessage) => this.#take(message));
     port.unref();
   }
@@ -106,7 +102,7 @@ export class CallChannel {
     return new Promise((resolve, reject) => {
       this.#calls.set(id, { said, resolve, reject });
       this.#port.ref(); // the event loop lives while a call waits for an answer (I3)
-      this.#hold(true);
+      this.#parts.hold(true);
     });
   }
 
@@ -134,13 +130,13 @@ export class CallChannel {
   /** The answer to a call after the end. */
   async #atEnd(said: Omit<Call, "id">): Promise<unknown> {
     if (this.hasOwnerDied) throw this.#end;
-    return this.#askClosed(said);
+    return this.#parts.askClosed(said);
   }
 
   /** Refuses what cannot be sent: by name, if a frontier would not take the arguments either. */
   async #refuse(said: Omit<Call, "id">, cause: unknown): Promise<never> {
     try {
-      await this.#askClosed(said);
+      await this.#parts.askClosed(said);
     } catch (fault) {
       if ((fault as FrontierError).code !== "FRONTIER_CLOSED") throw fault;
     }
@@ -151,14 +147,14 @@ export class CallChannel {
 
   #take(message: Answer | EventMessage): void {
     if ("event" in message) {
-      this.#tell(message);
+      this.#parts.tell(message);
       return;
     }
     const call = this.#calls.get(message.id);
     this.#calls.delete(message.id);
     if (this.#calls.size === 0) {
       this.#port.unref();
-      this.#hold(false);
+      this.#parts.hold(false);
     }
     if (message.isClosed === true) this.isClosed = true;
     if (message.error === undefined) call?.resolve(message.value);

@@ -4,6 +4,7 @@
  * not answered here, since it is unknown what became of them (call-channel.ts).
  */
 import { frontierClosed } from "../../base/errors.ts";
+import { givenOf } from "../../base/plain-copy.ts";
 import { LeaseService } from "../leases/lease-service.ts";
 import { EventHub } from "../event-hub.ts";
 import { LocalFrontier } from "../api/local-frontier.ts";
@@ -21,11 +22,7 @@ export type AnswerClosed = (call: Omit<Call, "id">) => unknown;
 export function answerClosed(options: FrontierOptions): AnswerClosed {
   const { directory, defaults, seen } = options;
   // The settings that arguments are copied against; they are the caller's, who may change them.
-  const copied = structuredClone({
-    ...(directory === undefined ? {} : { directory }),
-    ...(defaults === undefined ? {} : { defaults }),
-    ...(seen === undefined ? {} : { seen }),
-  });
+  const copied = structuredClone(givenOf({ directory, defaults, seen }));
   let callHandler: CallHandler | undefined;
   return (call) => {
     // The user's own state was the other thread's.

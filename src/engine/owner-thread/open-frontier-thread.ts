@@ -18,7 +18,7 @@ import { once } from "node:events";
 import { MessageChannel, receiveMessageOnPort, Worker } from "node:worker_threads";
 import { FrontierError, frontierClosed, misuse } from "../../base/errors.ts";
 import { packageFile } from "../../base/package-files.ts";
-import { nodeFiles } from "../../persistence/files.ts";
+import { nodeFiles, attempt } from "../../persistence/files.ts";
 import { giveLock, heldLock } from "../../persistence/directory/directory-lock.ts";
 import { frontierDirectory } from "../../persistence/directory/frontier-directory.ts";
 import { markOwnerGone } from "../../workers/protocol/shared-memory.ts";
@@ -120,11 +120,8 @@ function lockOf({ directory, readOnly }: FrontierOptions, name: string): () => v
   const place = { files: nodeFiles, directory: frontierDirectory(directory, name) };
   const lock = heldLock(place);
   return () => {
-    try {
-      if (lock !== undefined) giveLock(place, lock);
-    } catch {
-      // The disk is gone too: the next open reports which process holds it.
-    }
+    // The disk is gone too: the next open reports which process holds it.
+    if (lock !== undefined) attempt(() => giveLock(place, lock));
   };
 }
 

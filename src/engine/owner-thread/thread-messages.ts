@@ -70,7 +70,7 @@ export function plainError(cause: unknown): PlainError {
   const { name, message } = cause;
   if (!(cause instanceof FrontierError)) return { name, message };
   const { code, details } = cause;
-  return { name, message, code, ...(details === undefined ? {} : { details }) };
+  return { name, message, code, details };
 }
 
 export function errorOf({ name, message, code, details }: PlainError): Error {

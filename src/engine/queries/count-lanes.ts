@@ -6,7 +6,7 @@
  *
  * Records of a steered host move from the ranks to their queue as they come up (schedule.ts, I3); that must show nowhere.
  */
-import type { Core, RuleState } from "../../frontier/core.ts";
+import { type Core, type RuleState, ruleAt } from "../../frontier/core.ts";
 import {
   HOST_QUEUES_WORD,
   hostNextBusy,
@@ -19,7 +19,6 @@ import { laneCount, lanePriority } from "../../structures/ordering/lane.ts";
 import { ranksBest, ranksFind, ranksNext } from "../../structures/ordering/ranks.ts";
 import { spilledOfRanks } from "../../structures/spill/block-chain.ts";
 import { word } from "../../structures/store.ts";
-import { ruleAt } from "../../frontier/core.ts";
 
 /** Lanes of distinct priorities in use. */
 export function countLanes(core: Core): number {

@@ -36,7 +36,6 @@ import {
   parentFingerprint,
   RECORD_FAILED,
   RECORD_LEASED,
-  RECORD_PENDING,
   RECORD_RESTING,
   RECORD_WAITING,
   recordAttempt,
@@ -75,13 +74,7 @@ import type {
   RequestInput,
 } from "../types/frontier-types.ts";
 
-const CODES: Record<string, number> = {
-  pending: RECORD_PENDING,
-  waiting: RECORD_WAITING,
-  leased: RECORD_LEASED,
-  failed: RECORD_FAILED,
-  done: RECORD_RESTING,
-};
+const CODES = new Map(Object.entries(STATES).map(([code, state]) => [state, Number(code)]));
 
 /** What is known of a request's identity; undefined: nothing. */
 export function recordOf(
@@ -122,7 +115,7 @@ export function* recordsOf(
     const places = state === "pending" ? placesSpilled(core) : [];
     for (let index = 0; index < noted.count; index++) {
       if (!isCurrent()) return; // cleared or closed meanwhile: nothing of it is left
-      if (!isUnchanged(core, noted, index, CODES[state] as number)) continue;
+      if (!isUnchanged(core, noted, index, CODES.get(state) as number)) continue;
       const record = noted.handles[index] as number;
       if (matches(core, record, { rule: filter.rule, host: filter.host })) {
         yield liveView(intake, record);

@@ -8,6 +8,7 @@
  *   I1  At most NOTES_MAX notes, the newest. A record whose note is gone is failed as before, without its reason.
  *   I2  A note counts while its record is failed: a start drops those of records that are not.
  */
+import { givenOf } from "../../base/plain-copy.ts";
 import type { Core } from "../../frontier/core.ts";
 import { listRecords } from "../../frontier/records/record-walk.ts";
 import {
@@ -68,8 +69,7 @@ export class FailureNotes {
     const failure: Failure = {
       reason: reasonOf(reason),
       atMs: this.#now(),
-      ...(status === undefined ? {} : { status }),
-      ...(foundOn === undefined ? {} : { foundOn }),
+      ...givenOf({ status, foundOn }),
     };
     const isVolatile = (recordFlags(store, record) & RECORD_FLAG_VOLATILE) !== 0;
     this.#keep(name, { failure, isVolatile });
@@ -136,11 +136,7 @@ export class FailureNotes {
 
   #keep(name: string, note: Note): void {
     this.#notes.set(name, note);
-    if (this.#notes.size <= NOTES_MAX) return;
-    for (const oldest of this.#notes.keys()) {
-      this.#notes.delete(oldest);
-      break;
-    }
+    if (this.#notes.size > NOTES_MAX) this.#notes.delete(this.#notes.keys().next().value as string);
   }
 }
 

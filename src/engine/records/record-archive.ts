@@ -15,8 +15,7 @@
  *       trail, is passed over. Times come from the journal at replay, in notes before the entries.
  *   K3  What state an identity is in, and whether it is known at all, the seen-set decides; the store adds the rest.
  */
-import type { Core } from "../../frontier/core.ts";
-import { ruleOf } from "../../frontier/core.ts";
+import { type Core, ruleOf } from "../../frontier/core.ts";
 import {
   LOG_ADMITTED,
   LOG_CHANGED,
@@ -42,6 +41,7 @@ import {
   recordState,
 } from "../../structures/records/record.ts";
 import { recordUrl } from "../../structures/records/kernel-scratch.ts";
+import { nextTurn } from "../next-turn.ts";
 import { STATES } from "./record-view.ts";
 
 /** States and times that a trail keeps; older ones go. */
@@ -225,7 +225,7 @@ export class RecordArchive implements TransitionListener {
 
   async #drainAll(): Promise<void> {
     while (this.#readyAt < this.#ready.length) {
-      await new Promise((resolve) => setImmediate(resolve));
+      await nextTurn();
       this.#slice();
     }
     this.#drain = undefined;
@@ -326,6 +326,6 @@ function stateAfter(core: Core, kind: number, record: number): string | undefine
   return STATES[recordState(core.store, record)];
 }
 
-function nameOf(lo: number, hi: number): string {
+export function nameOf(lo: number, hi: number): string {
   return `${hi}:${lo}`;
 }

@@ -6,6 +6,7 @@
  *   I1  The seen-set decides what state an identity is in; a history of an identity that it does not hold is skipped.
  */
 import { FrontierError, memoryFull } from "../../base/errors.ts";
+import { givenOf } from "../../base/plain-copy.ts";
 import { clampPriority, effectivePriority, ruleOfId } from "../../frontier/core.ts";
 import { hasReserve, hasRoomFor } from "../../frontier/records/memory-reserve.ts";
 import { forgetDone } from "../../frontier/epochs/row-epochs.ts";
@@ -43,15 +44,10 @@ export function withHistory(view: RecordView, history: RecordHistory | undefined
   const { u: hostKey, d: data } = extras === undefined ? NO_EXTRAS : unpackExtras(extras);
   return {
     ...{ url, host, rule, priority, deliveries },
-    ...(hostKey === undefined ? {} : { hostKey }),
-    ...(parent === undefined ? {} : { parent }),
+    ...givenOf({ hostKey, parent }),
     ...view,
     ...(data === undefined ? {} : { data }),
-    times: {
-      admittedAt,
-      ...(leasedAt === undefined ? {} : { leasedAt }),
-      ...(finishedAt === undefined ? {} : { finishedAt }),
-    },
+    times: givenOf({ admittedAt, leasedAt, finishedAt }),
     trail,
   };
 }
@@ -100,17 +96,10 @@ function pushAgain(intake: IntakeContext, history: RecordHistory, nowMs: number)
   const { store } = intake.core;
   const { m, b, h, n, k, u, d } = history.extras === undefined ? {} : unpackExtras(history.extras);
   const priority = ownPriority(intake, history);
-  const request: RequestInput = {
-    ...{ url: history.url, depth: history.depth },
-    ...(priority === undefined ? {} : { priority }),
-    ...(m === undefined ? {} : { method: m }),
-    ...(b === undefined ? {} : { body: b }),
-    ...(h === undefined ? {} : { headers: h }),
-    ...(n === undefined ? {} : { handler: n }),
-    ...(k === undefined ? {} : { key: k }),
-    ...(u === undefined ? {} : { hostKey: u }),
-    ...(d === undefined ? {} : { data: d }),
-  };
+  const request: RequestInput = givenOf({
+    ...{ url: history.url, depth: history.depth, priority, key: k, hostKey: u },
+    ...{ method: m, headers: h, body: b, data: d, handler: n },
+  });
   const parent = history.parent === undefined ? 0 : parentCreate(store, history.parent);
   const context = { nowMs, isOutside: false, isAgain: true, depth: undefined, parent };
   const [code] = pushList(intake, [request], context);

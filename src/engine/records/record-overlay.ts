@@ -4,6 +4,7 @@
  *   I1  A copy replays the journal into it, so it holds at most what the journal has since the last snapshot.
  */
 import type { RecordChange, RecordTier } from "../../persistence/tier.ts";
+import { nameOf } from "./record-archive.ts";
 
 export function overlayRecords(below: RecordTier): RecordTier {
   const changes = new Map<string, RecordChange>();
@@ -33,8 +34,4 @@ export function overlayRecords(below: RecordTier): RecordTier {
     flushed: () => Promise.resolve(),
     close: () => below.close(),
   };
-}
-
-function nameOf(lo: number, hi: number): string {
-  return `${hi}:${lo}`;
 }

@@ -9,8 +9,7 @@
  *   I3  A link is admitted as `done({ found })` of its lease alone would have.
  */
 import { memoryFull } from "../../base/errors.ts";
-import type { Core } from "../../frontier/core.ts";
-import { ruleOf } from "../../frontier/core.ts";
+import { type Core, ruleOf } from "../../frontier/core.ts";
 import { endMany } from "../../frontier/leases/bulk-leases.ts";
 import { isLive } from "../../frontier/leases/leases.ts";
 import { MODE_SHOWN } from "../../frontier/admission/admission-mode.ts";

@@ -43,6 +43,7 @@ import { sequenceOfKey } from "../../frontier/records/transitions.ts";
 import { hostOfUrl } from "../../url/parsing/host-of-url.ts";
 import type { RecordState } from "../../frontier/records/record-state.ts";
 import { LocalFrontier } from "../api/local-frontier.ts";
+import { nextTurn } from "../next-turn.ts";
 import { normalizeOptions } from "../options/normalize-options.ts";
 import { noteOfOptions, storedNote, storedOptions } from "../options/stored-options.ts";
 import type { FrontierOptions } from "../types/frontier-types.ts";
@@ -127,7 +128,7 @@ export async function* exportFrontier(
         if (line !== undefined) yield line;
         if (line !== undefined && ++lines % LINES_PER_TURN !== 0) continue;
         onProgress?.(lines, liveCount(core));
-        await turn();
+        await nextTurn();
       }
       onProgress?.(lines, liveCount(core));
     } finally {
@@ -260,8 +261,4 @@ function learn(section: Section, names: ExportNames): void {
 function liveCount({ counters }: Core): number {
   const { pending, waiting, failed } = counters;
   return pending + waiting + failed;
-}
-
-function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

@@ -33,6 +33,7 @@ import { preamble, type Section } from "../../persistence/snapshot/snapshot-form
 import { removeUnusedDirectory } from "../../persistence/directory/remove-unused-directory.ts";
 import { LocalFrontier } from "../api/local-frontier.ts";
 import { pushLines } from "./import-requests.ts";
+import { nextTurn } from "../next-turn.ts";
 import { normalizeOptions, type Settings } from "../options/normalize-options.ts";
 import { optionsOfNotes, storedOptions } from "../options/stored-options.ts";
 import type { FrontierOptions } from "../types/frontier-types.ts";
@@ -149,7 +150,7 @@ async function importRequests(
     frontier.on("resumed", () => {
       isOurs = false;
     });
-    await new Promise<void>((resolve) => setImmediate(resolve)); // it was reported by then
+    await nextTurn(); // it was reported by then
     return { kind: "requests", ...(await pushLines(frontier, lines, visited)) };
   };
   // Lines that were visited elsewhere are taken by an empty directory alone, also in the next call.

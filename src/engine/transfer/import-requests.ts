@@ -9,6 +9,7 @@ import { decode } from "../../persistence/transfer/tagged-json.ts";
 import type { Line } from "../../persistence/transfer/export-lines.ts";
 import type { LocalFrontier } from "../api/local-frontier.ts";
 import { abortOf, slicesOf } from "../api/push-from.ts";
+import { nextTurn } from "../next-turn.ts";
 import type { PushResult, RequestInput, RequestLike } from "../types/frontier-types.ts";
 
 /** Requests that are pushed at once: about a millisecond of work. */
@@ -59,7 +60,7 @@ export async function pushLines(
     }
     if (slice.length > 0) push(slice);
     if (reasons.disk !== undefined) await frontier.flush(); // throws the reason
-    await new Promise<void>((resolve) => setImmediate(resolve));
+    await nextTurn();
   }
   await frontier.flush();
   return { ...sum, passed: requests.passed, reasons };

@@ -17,6 +17,7 @@ import {
 import { systemProcesses } from "../../persistence/directory/process-table.ts";
 import { join } from "node:path";
 import { openFrontier } from "../api/open-frontier.ts";
+import { nextTurn } from "../next-turn.ts";
 import { storedOptions } from "../options/stored-options.ts";
 import type { FrontierOptions, Resumed } from "../types/frontier-types.ts";
 import { verifyFrontier } from "../api/verify-frontier.ts";
@@ -67,7 +68,7 @@ export async function verifyDirectory(
   const overlay = openOverlay(nodeFiles, [own, join(own, "seen")], []);
   const files: FileCheck[] = [];
   try {
-    for await (const file of inspectPlace({ files: overlay.files, directory: own }, turn)) {
+    for await (const file of inspectPlace({ files: overlay.files, directory: own }, nextTurn)) {
       files.push(file);
       onFile?.(file);
     }
@@ -113,8 +114,4 @@ async function openCopy(
     if (!isKnown) throw error;
     return { damage: [error.message], records: undefined };
   }
-}
-
-function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }
