@@ -10,6 +10,7 @@
 import { Piscina } from "piscina";
 import type { Worker } from "node:worker_threads";
 import { packageFile } from "../../base/package-files.ts";
+import { givenOf } from "../../base/plain-copy.ts";
 import { SHARED_SEATS } from "../../layout/threads/worker-seats.ts";
 import type { ResourceLimits } from "./pool-options.ts";
 
@@ -44,8 +45,7 @@ export class PoolThreads {
       recordTiming: false,
       loadBalancer: (_, workers) =>
         workers.find(({ id, currentUsage }) => currentUsage === 0 && isFree(id)) ?? null,
-      ...(resourceLimits === undefined ? {} : { resourceLimits }),
-      ...(workerData === undefined ? {} : { workerData }),
+      ...givenOf({ resourceLimits, workerData }),
     });
     this.#piscina.on("error", (cause: unknown) => {
       if (this.#ending.size === 0) onFault(cause); // else: a thread is being ended

@@ -96,7 +96,10 @@ export class WorkerPool {
       return !those.some(({ seat }) => threadWord(seat) === id + 1);
     };
     this.#shared = new PoolThreads({ resourceLimits, workerData, isKept, onFault });
-    this.#hub.onStuck = (seat) => this.#kill(seat);
+    // A thread that hangs is ended; its leases that had begun lose an attempt.
+    this.#hub.onStuck = (index) => {
+      for (const member of this.#members) if (member.seat.index === index) this.#abort(member);
+    };
   }
 
   /** Works until the frontier is finished or closed. Rejects with the signal's reason, or when no worker can start. */
@@ -349,11 +352,6 @@ export class WorkerPool {
     cancel?.();
     for (const member of members) if (this.#members.has(member)) this.#abort(member);
     await all;
-  }
-
-  /** Ends a thread that hangs; its leases that had begun lose an attempt. */
-  #kill(index: number): void {
-    for (const member of this.#members) if (member.seat.index === index) this.#abort(member);
   }
 
   /** Piscina drops the thread at once; `#died` waits for its end. */

@@ -9,9 +9,8 @@
  *   I2  A lease that had begun has lost an attempt. One that had not, or whose thread left by itself, returns unchanged. Where the words
  *       that count those were written over, the best one left counts as begun.
  */
-import type { ResultDrain } from "./drain-results.ts";
+import { type ResultDrain, RESULT_WORK } from "./drain-results.ts";
 import { isFull } from "./apply-result.ts";
-import { RESULT_WORK } from "./drain-results.ts";
 import type { OwnedLease } from "./owner-port.ts";
 import type { Entry, Seat } from "./worker-seat.ts";
 

@@ -21,12 +21,6 @@ interface Room {
   load: number;
 }
 
-interface Filled {
-  readonly count: number;
-  /** There may be more leases, and room for them. */
-  readonly isMore: boolean;
-}
-
 /** Conditions of one round of hand-outs. */
 export interface Filling {
   /** Workers cannot make fingerprints themselves. */
@@ -35,13 +29,13 @@ export interface Filling {
   readonly most: number;
 }
 
-/** Adds leases to seats, which the caller flushes. */
+/** Adds leases to seats, which the caller flushes. `isMore`: there may be more leases, and room for them. */
 export function fillSeats(
   port: OwnerPort,
   seats: readonly Seat[],
   nowMs: number,
   { needsPrint, most }: Filling,
-): Filled {
+) {
   const open = roomySeats(seats, nowMs);
   const room = open.reduce((all, one) => all + one.room, 0);
   const asked = Math.min(room, POLL_MAX, most);
