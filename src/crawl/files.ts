@@ -113,9 +113,7 @@ function headOf(path: string): string {
 }
 
 /** A folder of bodies. */
-export interface BodyFolder {
-  save(page: Page): void;
-}
+export type BodyFolder = ReturnType<typeof createBodyFolder>;
 
 /** Endings by which a browser opens a body, by content type. */
 const ENDINGS: Readonly<Record<string, string>> = Object.freeze({
@@ -137,11 +135,11 @@ const ENDINGS: Readonly<Record<string, string>> = Object.freeze({
  * Writes each body to `<path>/<fingerprint>.<ending>` and a line of `<path>/index.jsonl`: no name of a file comes from a page. A line is
  * written after its body, so that it never names what is not there. `isFirst`: no other thread writes to it yet.
  */
-export function createBodyFolder(path: string, isFirst: boolean): BodyFolder {
+export function createBodyFolder(path: string, isFirst: boolean) {
   makeFolder(resolve(path));
   if (isFirst) closeSync(openWhole(join(path, "index.jsonl")).file);
   return {
-    save({ url, status, body, bytes, contentType, isTruncated }) {
+    save({ url, status, body, bytes, contentType, isTruncated }: Page): void {
       const file = `${fingerprint(url)}.${ENDINGS[contentType] ?? "bin"}`;
       writeFileSync(join(path, file), body);
       const line = { url, file, status, contentType, bytes, isTruncated };
@@ -259,25 +257,17 @@ function writeWhole(file: number, bytes: Buffer, size: number): void {
 }
 
 /** A file of bytes that grows at its end. */
-export interface BlockFile {
-  readonly size: number;
-  read(offset: number, count: number): Buffer;
-  /** Appends all parts, or nothing if it throws. */
-  append(parts: readonly Uint8Array[]): void;
-  truncate(size: number): void;
-  /** Makes the file durable and closes it; removes an empty one. */
-  close(): void;
-}
+export type BlockFile = ReturnType<typeof openBlockFile>;
 
-export function openBlockFile(path: string): BlockFile {
+export function openBlockFile(path: string) {
   makeFolder(dirname(resolve(path)));
   const file = openSync(path, existsSync(path) ? "r+" : "wx+");
   let { size } = fstatSync(file);
   return {
-    get size() {
+    get size(): number {
       return size;
     },
-    read(offset, count) {
+    read(offset: number, count: number): Buffer {
       const bytes = Buffer.alloc(Math.max(Math.min(count, size - offset), 0));
       let at = 0;
       while (at < bytes.length) {
@@ -287,7 +277,8 @@ export function openBlockFile(path: string): BlockFile {
       }
       return bytes.subarray(0, at);
     },
-    append(parts) {
+    /** Appends all parts, or nothing if it throws. */
+    append(parts: readonly Uint8Array[]): void {
       const bytes = parts.reduce((sum, part) => sum + part.length, 0);
       try {
         writeAll(file, parts, { at: size, bytes });
@@ -297,11 +288,12 @@ export function openBlockFile(path: string): BlockFile {
       }
       size += bytes;
     },
-    truncate(given) {
+    truncate(given: number): void {
       ftruncateSync(file, given);
       size = given;
     },
-    close() {
+    /** Makes the file durable and closes it; removes an empty one. */
+    close(): void {
       fsyncSync(file);
       closeSync(file);
       if (size === 0) unlinkSync(path);

@@ -356,11 +356,6 @@ function chosen<K extends ModuleKind>(entry: Entry): Chosen<K> {
   };
 }
 
-/** The option of a download that archives its exchange. */
-function archiving(registry: ModuleRegistry): Pick<DownloadRequest, "onExchange"> {
-  return registry.isArchiving ? { onExchange: (exchange) => registry.archive(exchange) } : {};
-}
-
 /** A download by the least loaded downloader; rejects as it does, and where there is none. */
 export async function downloadBy(
   registry: ModuleRegistry,
@@ -371,7 +366,10 @@ export async function downloadBy(
   let isCompleted = false;
   chosen.accepted();
   try {
-    const answer = await chosen.module.download({ ...request, ...archiving(registry) });
+    const answer = await chosen.module.download({
+      ...request,
+      ...(registry.isArchiving ? { onExchange: (exchange) => registry.archive(exchange) } : {}),
+    });
     isCompleted = true;
     return answer;
   } finally {

@@ -31,13 +31,6 @@ const MEMORY_LEVEL_MAX = 8;
 /** What a member has beside its data at most, where these do not shrink. */
 const OVERHEAD_BYTES = 64;
 
-/** Makes members of records that are not long, in memory of its own. */
-export interface GzipMembers {
-  /** It holds until `clear`. */
-  short(record: WarcRecord): Uint8Array;
-  clear(): void;
-}
-
 export function isLong({ bytes }: WarcRecord): boolean {
   return bytes > QUICK_BYTES;
 }
@@ -54,11 +47,12 @@ export async function longMembers(
 }
 
 /** `count`: of members, until they are cleared. */
-export function createGzipMembers(level: number, count: number): GzipMembers {
+export function createGzipMembers(level: number, count: number) {
   const room = Buffer.allocUnsafe(QUICK_BYTES + count * 2 * STORED_BYTES);
   let from = 0;
   return {
-    short(record) {
+    /** It holds until `clear`. */
+    short(record: WarcRecord): Uint8Array {
       const start = from + HEAD.length + BLOCK_HEAD_BYTES;
       const end = writeRecord(record, room, start);
       const { bytes } = record;
@@ -74,7 +68,7 @@ export function createGzipMembers(level: number, count: number): GzipMembers {
       from += member.length;
       return member;
     },
-    clear() {
+    clear(): void {
       from = 0;
     },
   };

@@ -29,19 +29,7 @@ export interface PageState {
   readonly content?: string | undefined;
 }
 
-export interface Validators {
-  /** Whether pages of a rule are requested conditionally; nothing is learned from others. */
-  isWanted(rule: string): boolean;
-  /** Headers for a request of a URL under a rule; none where it is not requested conditionally. */
-  headersFor(url: string, rule: string): ValidatorHeaders;
-  /** Hash of the text of the last answer; undefined: it is not known. */
-  contentFor(url: string, rule: string): string | undefined;
-  learn(url: string, rule: string, page: PageState): void;
-  /** Another set of rules is in force. */
-  setRules(rules: readonly Rule[]): void;
-  /** A flush ended at that time; Infinity: everything is durable. */
-  flushed(atMs: number): void;
-}
+export type Validators = ReturnType<typeof createValidators>;
 
 interface ValidatorOptions {
   readonly clock: Clock;
@@ -55,7 +43,7 @@ interface ValidatorOptions {
 const VALIDATOR_COUNT_MAX = 100_000;
 const NONE: ValidatorHeaders = Object.freeze({});
 
-export function createValidators(options: ValidatorOptions): Validators {
+export function createValidators(options: ValidatorOptions) {
   const { clock, defaults, file, countMax = VALIDATOR_COUNT_MAX } = options;
   const known = new Map<string, PageState>();
   let again = rulesAgain([], defaults);
@@ -80,20 +68,27 @@ export function createValidators(options: ValidatorOptions): Validators {
   if (file?.isCut || lineCount > known.size) lines?.compact();
   const isWanted = (rule: string): boolean => again.get(rule) ?? again.get(OTHERS) ?? false;
   return {
+    /** Whether pages of a rule are requested conditionally; nothing is learned from others. */
     isWanted,
-    headersFor: (url, rule) => (isWanted(rule) ? known.get(url)?.headers : undefined) ?? NONE,
-    contentFor: (url, rule) => (isWanted(rule) ? known.get(url)?.content : undefined),
-    learn(url, rule, page) {
+    /** Headers for a request of a URL under a rule; none where it is not requested conditionally. */
+    headersFor: (url: string, rule: string): ValidatorHeaders =>
+      (isWanted(rule) ? known.get(url)?.headers : undefined) ?? NONE,
+    /** Hash of the text of the last answer; undefined: it is not known. */
+    contentFor: (url: string, rule: string): string | undefined =>
+      isWanted(rule) ? known.get(url)?.content : undefined,
+    learn(url: string, rule: string, page: PageState): void {
       if (!isWanted(rule)) return;
       const line = lineOf(url, page);
       const isSame = line === lineOf(url, known.get(url) ?? {});
       keep(url, page);
       if (!isSame) lines?.add(url, line);
     },
-    setRules(rules) {
+    /** Another set of rules is in force. */
+    setRules(rules: readonly Rule[]): void {
       again = rulesAgain(rules, defaults);
     },
-    flushed: (atMs) => lines?.flushed(atMs),
+    /** A flush ended at that time; Infinity: everything is durable. */
+    flushed: (atMs: number): void => lines?.flushed(atMs),
   };
 }
 

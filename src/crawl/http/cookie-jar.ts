@@ -14,12 +14,7 @@ import { isIP } from "node:net";
 import type { Clock } from "../../base/clock.ts";
 import { readSetCookie, type SetCookie } from "./set-cookie.ts";
 
-export interface Cookies {
-  /** The header of a request; undefined when there is no cookie for it. */
-  headerFor(url: string): string | undefined;
-  /** Stores the cookies that an answer of a URL sets; returns whether any value has changed. */
-  learn(url: string, lines: readonly string[]): boolean;
-}
+export type Cookies = ReturnType<typeof createCookies>;
 
 interface CookieOptions {
   readonly clock: Clock;
@@ -43,7 +38,7 @@ const COOKIE_BYTES_MAX = 32 * 1024 * 1024;
 /** Bytes of a cookie besides its texts. */
 const COOKIE_BYTES = 200;
 
-export function createCookies({ clock, domainOf, bytesMax }: CookieOptions): Cookies {
+export function createCookies({ clock, domainOf, bytesMax }: CookieOptions) {
   const shelves = new Map<string, Cookie[]>();
   const most = bytesMax ?? COOKIE_BYTES_MAX;
   let heldBytes = 0;
@@ -77,7 +72,8 @@ export function createCookies({ clock, domainOf, bytesMax }: CookieOptions): Coo
     return old?.value !== cookie.value;
   };
   return {
-    headerFor(text) {
+    /** The header of a request; undefined when there is no cookie for it. */
+    headerFor(text: string): string | undefined {
       if (shelves.size === 0) return undefined;
       const url = new URL(text);
       const nowMs = clock.now();
@@ -94,7 +90,8 @@ export function createCookies({ clock, domainOf, bytesMax }: CookieOptions): Coo
       // Headers are bytes: a letter beyond ASCII is sent in the bytes in which it came.
       return Buffer.from(pairs.join("; ")).toString("latin1");
     },
-    learn(text, lines) {
+    /** Stores the cookies that an answer of a URL sets; returns whether any value has changed. */
+    learn(text: string, lines: readonly string[]): boolean {
       const url = new URL(text);
       let isChanged = false;
       for (const line of lines) if (learnOne(url, line)) isChanged = true;

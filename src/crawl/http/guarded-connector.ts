@@ -40,13 +40,7 @@ interface ConnectOptions {
 /** Origins whose address is remembered. */
 const ADDRESS_COUNT_MAX = 10_000;
 
-interface GuardedConnector {
-  readonly connect: buildConnector.connector;
-  /** What a host (with its port) was dialled at last. */
-  addressOf(host: string): string | undefined;
-}
-
-export function createConnector(options: ConnectOptions): GuardedConnector {
+export function createConnector(options: ConnectOptions) {
   const addresses = new Map<string, string>();
   const isAllowed = (address: string): boolean => options.allowPrivate || isPublicAddress(address);
   const resolve = (options.lookup ?? systemLookup) as Lookup;
@@ -95,7 +89,11 @@ export function createConnector(options: ConnectOptions): GuardedConnector {
       callback(null, socket);
     });
   };
-  return { connect, addressOf: (host) => addresses.get(host) };
+  return {
+    connect,
+    /** What a host (with its port) was dialled at last. */
+    addressOf: (host: string): string | undefined => addresses.get(host),
+  };
 }
 
 type Answer = (cause: Error | null, address: string | LookupAddress[], family?: number) => void;

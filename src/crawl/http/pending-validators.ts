@@ -13,11 +13,7 @@
 import type { Frontier, RequestView } from "../../index.ts";
 import type { PageState, Validators } from "./conditional-requests.ts";
 
-export interface PendingValidators {
-  offer(visited: Visited, page: PageState): void;
-  /** Ends the listener. */
-  close(): void;
-}
+export type PendingValidators = ReturnType<typeof createPendingValidators>;
 
 /** Identifies a visit: a URL has several, one after another. */
 export interface Visited {
@@ -35,7 +31,7 @@ const PENDING_COUNT_MAX = 10_000;
 export function createPendingValidators(
   { learn }: Pick<Validators, "learn">,
   frontier: Pick<Frontier, "on">,
-): PendingValidators {
+) {
   const pendingValidators = new Map<string, PendingValidator>();
   let leave: (() => void) | undefined;
   const done = (views: readonly RequestView[]): void => {
@@ -48,13 +44,14 @@ export function createPendingValidators(
     }
   };
   return {
-    offer({ url, rule, deliveries }, page) {
+    offer({ url, rule, deliveries }: Visited, page: PageState): void {
       leave ??= frontier.on("done", done);
       pendingValidators.delete(url);
       if (pendingValidators.size >= PENDING_COUNT_MAX)
         pendingValidators.delete(pendingValidators.keys().next().value as string);
       pendingValidators.set(url, { url, rule, deliveries, page });
     },
-    close: () => leave?.(),
+    /** Ends the listener. */
+    close: (): void => leave?.(),
   };
 }

@@ -12,11 +12,6 @@ export type Covered = readonly [identifier: string, value: string];
 /** Parameters in the order in which they are written; numbers are written bare. */
 export type SignatureParams = ReadonlyArray<readonly [name: string, value: string | number]>;
 
-export interface SignatureHeaders {
-  readonly "signature-input": string;
-  readonly signature: string;
-}
-
 /** The value of `@signature-params`, and of Signature-Input behind its label (RFC 9421, 2.3). */
 export function paramsText(covered: readonly Covered[], params: SignatureParams): string {
   const identifiers = covered.map(([identifier]) => identifier).join(" ");
@@ -40,7 +35,7 @@ export interface LabelledSignature {
 }
 
 /** Signature-Input and Signature of one message, a member for each signature. */
-export function signatureHeaders(signatures: readonly LabelledSignature[]): SignatureHeaders {
+export function signatureHeaders(signatures: readonly LabelledSignature[]) {
   const inputs = signatures.map(
     ({ label, covered, params }) => `${label}=${paramsText(covered, params)}`,
   );

@@ -23,13 +23,7 @@ export function listOf(line: string): readonly unknown[] {
   }
 }
 
-export interface DurableLines {
-  add(key: string, line: string): void;
-  /** A flush ended at that time; Infinity: everything is durable. */
-  flushed(atMs: number): void;
-  /** Rewrites the file. */
-  compact(): void;
-}
+export type DurableLines = ReturnType<typeof createDurableLines>;
 
 interface DurableLinesOptions {
   readonly clock: Clock;
@@ -41,7 +35,7 @@ interface DurableLinesOptions {
   readonly linesWithout: (early: ReadonlySet<string>) => string[];
 }
 
-export function createDurableLines(options: DurableLinesOptions): DurableLines {
+export function createDurableLines(options: DurableLinesOptions) {
   const { clock, file, lineMax, linesWithout } = options;
   const unwritten: Array<{ key: string; line: string; atMs: number }> = [];
   let flushedAt = Number.NEGATIVE_INFINITY;
@@ -52,9 +46,11 @@ export function createDurableLines(options: DurableLinesOptions): DurableLines {
     lineCount = lines.length;
   };
   return {
+    /** Rewrites the file. */
     compact,
-    add: (key, line) => void unwritten.push({ key, line, atMs: clock.now() }),
-    flushed(atMs) {
+    add: (key: string, line: string): void => void unwritten.push({ key, line, atMs: clock.now() }),
+    /** A flush ended at that time; Infinity: everything is durable. */
+    flushed(atMs: number): void {
       if (atMs <= flushedAt) return;
       // A flush that ended after the previous one began after it: everything added until then is durable.
       const until = atMs === Number.POSITIVE_INFINITY ? atMs : flushedAt;

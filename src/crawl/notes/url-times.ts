@@ -19,16 +19,6 @@ export interface UrlTime {
   readonly visitedAt: number;
 }
 
-export interface UrlTimes {
-  readonly size: number;
-  /** When a URL that is not known counts as visited. */
-  readonly since: number;
-  of(url: string): UrlTime | undefined;
-  note(url: string, time: UrlTime): void;
-  /** A flush ended at that time; Infinity: everything is durable. */
-  flushed(atMs: number): void;
-}
-
 interface UrlTimesOptions {
   readonly clock: Clock;
   /** The file in which they outlive the process. */
@@ -41,7 +31,7 @@ const COUNT_MAX = 250_000;
 const KEY_LETTERS = 16;
 const SINCE = "since";
 
-export function createUrlTimes({ clock, file, countMax = COUNT_MAX }: UrlTimesOptions): UrlTimes {
+export function createUrlTimes({ clock, file, countMax = COUNT_MAX }: UrlTimesOptions) {
   const known = new Map<string, UrlTime>();
   let since = clock.now();
   const keep = (key: string, time: UrlTime): void => {
@@ -72,20 +62,22 @@ export function createUrlTimes({ clock, file, countMax = COUNT_MAX }: UrlTimesOp
     if (file.isCut || stored.length > known.size + 1) lines.compact();
   }
   return {
-    get size() {
+    get size(): number {
       return known.size;
     },
-    get since() {
+    /** When a URL that is not known counts as visited. */
+    get since(): number {
       return since;
     },
-    of: (url) => known.get(keyOf(url)),
-    note(url, time) {
+    of: (url: string): UrlTime | undefined => known.get(keyOf(url)),
+    note(url: string, time: UrlTime): void {
       const key = keyOf(url);
       if (stored.length + known.size === 0) lines?.add(SINCE, sinceLine());
       keep(key, time);
       lines?.add(key, lineOf([key, time]));
     },
-    flushed: (atMs) => lines?.flushed(atMs),
+    /** A flush ended at that time; Infinity: everything is durable. */
+    flushed: (atMs: number): void => lines?.flushed(atMs),
   };
 }
 

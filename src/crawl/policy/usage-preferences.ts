@@ -112,26 +112,21 @@ function skipParameters(scanner: Scanner): boolean {
   return true;
 }
 
-interface Scanner {
-  isAtEnd(): boolean;
-  isNext(letter: string): boolean;
-  skip(letter: string): boolean;
-  /** What a sticky pattern matches here. */
-  take(pattern: RegExp): string | undefined;
-}
+type Scanner = ReturnType<typeof createScanner>;
 
-function createScanner(text: string): Scanner {
+function createScanner(text: string) {
   let at = 0;
   const isNext = (letter: string): boolean => text[at] === letter;
   return {
-    isAtEnd: () => at >= text.length,
+    isAtEnd: (): boolean => at >= text.length,
     isNext,
-    skip(letter) {
+    skip(letter: string): boolean {
       if (!isNext(letter)) return false;
       at++;
       return true;
     },
-    take(pattern) {
+    /** What a sticky pattern matches here. */
+    take(pattern: RegExp): string | undefined {
       pattern.lastIndex = at;
       const [found] = pattern.exec(text) ?? [];
       at += found?.length ?? 0;

@@ -269,18 +269,13 @@ function memoryOf(report: Report): CrawlSummary["memory"] {
 
 const SAMPLE_COUNT_MAX = 512;
 
-interface Sampler {
-  readonly samples: readonly CrawlSample[];
-  add(sample: CrawlSample): void;
-}
-
 /** Samples at a step that grows with the crawl, so that their number does not. */
-export function createSampler(): Sampler {
+export function createSampler() {
   const samples: CrawlSample[] = [];
   let stepMs = 0;
   return {
     samples,
-    add(sample) {
+    add(sample: CrawlSample): void {
       const last = samples.at(-1);
       if (last !== undefined && sample.elapsedMs - last.elapsedMs < stepMs) return;
       samples.push(sample);

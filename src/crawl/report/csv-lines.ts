@@ -6,19 +6,14 @@
  */
 
 /** Items as the lines of a file. */
-export interface ItemLines {
-  /** `new`: the item needs columns that the file has not; its head is another one from now on. */
-  take(item: unknown): "same" | "new";
-  /** The first line of a file. */
-  head(): string;
-  line(item: unknown): string;
-}
+export type ItemLines = ReturnType<typeof createCsvLines>;
 
 /** `head`: of the file that is appended to; empty: it begins. */
-export function createCsvLines(head: string): ItemLines {
+export function createCsvLines(head: string) {
   let columns = head === "" ? [] : cellsOf(head);
   return {
-    take(item) {
+    /** `new`: the item needs columns that the file has not; its head is another one from now on. */
+    take(item: unknown): "same" | "new" {
       const fields = fieldsOf(item);
       const more = Object.keys(fields).filter((name) => !columns.includes(name));
       if (more.length === 0) return "same";
@@ -27,8 +22,9 @@ export function createCsvLines(head: string): ItemLines {
       columns = [...columns, ...more];
       return "new";
     },
-    head: () => `${columns.map(cell).join(",")}\r\n`,
-    line(item) {
+    /** The first line of a file. */
+    head: (): string => `${columns.map(cell).join(",")}\r\n`,
+    line(item: unknown): string {
       const fields = fieldsOf(item);
       return `${columns.map((name) => cell(fields[name])).join(",")}\r\n`;
     },

@@ -2,14 +2,14 @@
  * What a crawl's own files record about one URL, beside what its frontier explains: the line of robots.txt that decides, and the
  * pattern that leaves it out.
  */
-import type { Clock } from "../../base/clock.ts";
-import { createSystemClock } from "../../base/clock.ts";
+import { type Clock, createSystemClock } from "../../base/clock.ts";
 import { fileBeside, openLineFile } from "../files.ts";
 import { USER_AGENT } from "../http/downloader.ts";
 import type { PolicyStatement } from "../policy/page-policy.ts";
 import { compilePatterns } from "../page/link-patterns.ts";
 import { openRobotsCacheFile } from "../robots/robots-cache-file.ts";
 import { parseRobots } from "../robots/robots-rules.ts";
+import { ROBOTS_DEFAULTS } from "../robots/robots-txt.ts";
 
 /** What a crawl's own files record about a URL. */
 export interface UrlExplanation {
@@ -47,8 +47,6 @@ export interface ExplainUrlOptions {
   clock?: Clock;
 }
 
-const DAY_MS = 86_400_000;
-
 /**
  * Returns what a crawl's own files record about a URL; changes nothing. Costs reading both files. Use it beside
  * `frontier.explain(url)`.
@@ -68,7 +66,7 @@ export function explainUrl(
   if (!URL.canParse(url)) return { robots: "unknown", ...about };
   const path = fileBeside(place, "robots.jsonl") as string;
   const open = (): ReturnType<typeof openLineFile> => ({ ...openLineFile(path), ...UNCHANGED });
-  const cache = openRobotsCacheFile({ clock, expiryMs: DAY_MS, open });
+  const cache = openRobotsCacheFile({ clock, expiryMs: ROBOTS_DEFAULTS.expiryMs, open });
   const note = cache.take(new URL(url).origin);
   if (note === undefined) return { robots: "unknown", ...about };
   if (note.text === undefined) return { robots: "none", ...about };

@@ -30,19 +30,12 @@ export interface FaultStream extends AsyncIterable<CrawlFault> {
   readonly dropped: number;
 }
 
-export interface FaultHub {
-  report(fault: Omit<CrawlFault, "message"> & { what: string }): void;
-  open(): FaultStream;
-  /** Ends every stream, after the faults that it still holds. */
-  close(): void;
-  readonly counts: Readonly<Record<CrawlStage, number>>;
-  readonly dropped: number;
-}
+export type FaultHub = ReturnType<typeof createFaultHub>;
 
 /** Faults that a stream holds for a slow reader. */
 const FAULT_COUNT_MAX = 1_000;
 
-export function createFaultHub(onFault: (fault: CrawlFault) => void): FaultHub {
+export function createFaultHub(onFault: (fault: CrawlFault) => void) {
   const counts: Record<CrawlStage, number> = {
     downloader: 0,
     analyzer: 0,
@@ -54,22 +47,23 @@ export function createFaultHub(onFault: (fault: CrawlFault) => void): FaultHub {
   let dropped = 0;
   return {
     counts,
-    get dropped() {
+    get dropped(): number {
       return dropped;
     },
-    report({ what, ...rest }) {
+    report({ what, ...rest }: Omit<CrawlFault, "message"> & { what: string }): void {
       counts[rest.type]++;
       const fault: CrawlFault = { ...rest, message: `crawler error: ${rest.type}: ${what}` };
       for (const stream of streams) dropped += Number(stream.take(fault));
       onFault(fault);
     },
-    open() {
+    open(): FaultStream {
       const stream = createStream(() => streams.delete(stream));
       if (isClosed) stream.end();
       else streams.add(stream);
       return stream;
     },
-    close() {
+    /** Ends every stream, after the faults that it still holds. */
+    close(): void {
       isClosed = true;
       for (const stream of streams) stream.end();
       streams.clear();

@@ -87,7 +87,7 @@ export function createHostHealth(clock: Clock): HostHealth {
       let entry = hosts.get(host);
       if (entry === undefined) {
         if (mark === 0) return;
-        if (hosts.size >= HOSTS_MAX) dropOldest(hosts);
+        if (hosts.size >= HOSTS_MAX) hosts.delete(hosts.keys().next().value as string);
         entry = { mark: 0, visits: 0, failures: 0, slow: 0, empty: 0, pauses: 0 };
         hosts.set(host, entry);
       }
@@ -148,11 +148,4 @@ function count(entry: Entry, visit: Visit): void {
 
 function scoreOf({ mark }: Entry): number {
   return 100 * (1 - mark);
-}
-
-function dropOldest(hosts: Map<string, Entry>): void {
-  for (const host of hosts.keys()) {
-    hosts.delete(host);
-    return;
-  }
 }

@@ -13,42 +13,34 @@ export interface HostPages {
   readonly pages: number;
 }
 
-export interface NamedCounts {
-  page(url: string): void;
-  failed(reason: string | undefined): void;
-  /** Counts the policy of a page, by its names. */
-  policy(names: readonly string[]): void;
-  /** Those with the most pages, at most `max`. */
-  busiest(max: number): HostPages[];
-  /** Hosts by their pages: at i those with 2^i and up to twice as many. */
-  hostPages(): number[];
-  failures(): Record<string, number>;
-  policies(): Record<string, number>;
-}
+export type NamedCounts = ReturnType<typeof createNamedCounts>;
 
 const COUNTED_HOSTS_MAX = 20_000;
 const COUNTED_REASONS_MAX = 100;
 
-export function createNamedCounts(): NamedCounts {
+export function createNamedCounts() {
   const hosts = new Map<string, number>();
   const failures = new Map<string, number>();
   const policies = new Map<string, number>();
   return {
-    page(url) {
+    page(url: string): void {
       const host = hostOf(url);
       const pages = hosts.get(host);
       if (pages !== undefined) hosts.set(host, pages + 1);
       else if (hosts.size < COUNTED_HOSTS_MAX) hosts.set(host, 1);
     },
-    failed: (reason = "other") => step(failures, reason),
-    policy(names) {
+    failed: (reason: string | undefined = "other"): void => step(failures, reason),
+    /** Counts the policy of a page, by its names. */
+    policy(names: readonly string[]): void {
       for (const name of names) step(policies, name);
     },
-    busiest(max) {
+    /** Those with the most pages, at most `max`. */
+    busiest(max: number): HostPages[] {
       const list = [...hosts].map(([host, pages]) => ({ host, pages }));
       return list.sort((a, b) => b.pages - a.pages || (a.host < b.host ? -1 : 1)).slice(0, max);
     },
-    hostPages() {
+    /** Hosts by their pages: at i those with 2^i and up to twice as many. */
+    hostPages(): number[] {
       const counts: number[] = [];
       for (const pages of hosts.values()) {
         const octave = Math.floor(Math.log2(pages));
@@ -57,8 +49,8 @@ export function createNamedCounts(): NamedCounts {
       }
       return counts;
     },
-    failures: () => sorted(failures),
-    policies: () => sorted(policies),
+    failures: (): Record<string, number> => sorted(failures),
+    policies: (): Record<string, number> => sorted(policies),
   };
 }
 

@@ -67,16 +67,7 @@ export interface Visit {
   readonly decision?: TakenDecision;
 }
 
-export interface VisitStatistics {
-  readonly failing: readonly FailedUrl[];
-  /** How many have failed since it began. */
-  readonly failedCount: number;
-  visit(visit: Visit): void;
-  failed(failed: FailedUrl): void;
-  slowest(): SlowPage[];
-  slowestHosts(): SlowHost[];
-  statusDepths(): Record<string, number[]>;
-}
+export type VisitStatistics = ReturnType<typeof createVisitStatistics>;
 
 const FAILING_MAX = 100;
 const SLOWEST_MAX = 10;
@@ -84,7 +75,7 @@ const HOSTS_MAX = 20_000;
 const DEPTHS_MAX = 100;
 const STATUSES_MAX = 100;
 
-export function createVisitStatistics(): VisitStatistics {
+export function createVisitStatistics() {
   const failing: FailedUrl[] = [];
   let slowest: SlowPage[] = [];
   let failedCount = 0;
@@ -92,10 +83,11 @@ export function createVisitStatistics(): VisitStatistics {
   const depths = new Map<number, number[]>();
   return {
     failing,
-    get failedCount() {
+    /** How many have failed since it began. */
+    get failedCount(): number {
       return failedCount;
     },
-    visit({ url, status, latencyMs, depth }) {
+    visit({ url, status, latencyMs, depth }: Visit): void {
       if (status === undefined) return;
       let counts = depths.get(status);
       if (counts === undefined && depths.size < STATUSES_MAX) {
@@ -117,18 +109,19 @@ export function createVisitStatistics(): VisitStatistics {
         times.answers++;
       } else if (hosts.size < HOSTS_MAX) hosts.set(host, { sumMs: latencyMs, answers: 1 });
     },
-    failed(failed) {
+    failed(failed: FailedUrl): void {
       failedCount++;
       failing.push(failed);
       if (failing.length > FAILING_MAX) failing.shift();
     },
-    slowest: () => [...slowest],
-    slowestHosts() {
+    slowest: (): SlowPage[] => [...slowest],
+    slowestHosts(): SlowHost[] {
       const list = [...hosts].map(([host, { sumMs, answers }]) => {
         return { host, latencyMs: Math.round((10 * sumMs) / answers) / 10, answers };
       });
       return list.sort((a, b) => b.latencyMs - a.latencyMs).slice(0, SLOWEST_MAX);
     },
-    statusDepths: () => Object.fromEntries([...depths].map(([status, all]) => [status, [...all]])),
+    statusDepths: (): Record<string, number[]> =>
+      Object.fromEntries([...depths].map(([status, all]) => [status, [...all]])),
   };
 }

@@ -21,11 +21,7 @@ export interface CachedRobots {
   readonly text: string | undefined;
 }
 
-export interface RobotsCacheFile {
-  /** The valid answer of an origin, once: the caller remembers it. */
-  take(origin: string): CachedRobots | undefined;
-  keep(origin: string, note: CachedRobots): void;
-}
+export type RobotsCacheFile = ReturnType<typeof openRobotsCacheFile>;
 
 interface RobotsCacheOptions {
   readonly clock: Clock;
@@ -38,7 +34,7 @@ interface RobotsCacheOptions {
 
 const CACHE_BYTES_MAX = 32 * 1024 * 1024;
 
-export function openRobotsCacheFile(options: RobotsCacheOptions): RobotsCacheFile {
+export function openRobotsCacheFile(options: RobotsCacheOptions) {
   const { clock, expiryMs, open, bytesMax = CACHE_BYTES_MAX } = options;
   const holds = ({ atMs }: CachedRobots): boolean => {
     const nowMs = clock.now();
@@ -50,12 +46,13 @@ export function openRobotsCacheFile(options: RobotsCacheOptions): RobotsCacheFil
   let bytes = opened.bytes;
   if (file.isCut || opened.isLess) file.rewrite(linesOf(notes));
   return {
-    take(origin) {
+    /** The valid answer of an origin, once: the caller remembers it. */
+    take(origin: string): CachedRobots | undefined {
       const note = notes.get(origin);
       notes.delete(origin);
       return note !== undefined && holds(note) ? note : undefined;
     },
-    keep(origin, note) {
+    keep(origin: string, note: CachedRobots): void {
       const line = lineOf(origin, note);
       file.append([line]);
       bytes += line.length;
@@ -68,20 +65,12 @@ export function openRobotsCacheFile(options: RobotsCacheOptions): RobotsCacheFil
   };
 }
 
-interface Newest {
-  readonly notes: Map<string, CachedRobots>;
-  /** Bytes of their lines. */
-  readonly bytes: number;
-  /** Some lines were skipped, replaced or too old. */
-  readonly isLess: boolean;
-}
-
-/** The last line of each origin, beginning with the newest, as far as the bound allows. */
+/** The last line of each origin, beginning with the newest, as far as the bound allows. `isLess`: some were skipped, replaced or too old. */
 function newest(
   lines: readonly string[],
   holds: (note: CachedRobots) => boolean,
   bytesMax: number,
-): Newest {
+) {
   const found: Array<[string, CachedRobots]> = [];
   const seen = new Set<string>();
   let bytes = 0;

@@ -19,11 +19,12 @@ import {
   TRUTH,
   whole,
 } from "../../base/fields.ts";
+import { givenOf } from "../../base/plain-copy.ts";
 import type { AsyncFrontier, AsyncLease, Frontier, Outcome } from "../../index.ts";
 import { createDownloader } from "../http/downloader.ts";
 import { CLOCK, withMethods } from "../http/downloader-options.ts";
 import type { Downloader } from "../module-registry.ts";
-import { createRobots, type RobotsRules } from "./robots-txt.ts";
+import { ROBOTS_DEFAULTS, createRobots, type RobotsRules } from "./robots-txt.ts";
 
 /**
  * Options of `createRobotsGate`. Times are in milliseconds.
@@ -129,7 +130,6 @@ const readOptions = shape<RobotsGateOptions>(
   { needed: ["frontier", "userAgent"] },
 );
 
-const DAY_MS = 86_400_000;
 /** The host was not asked for the page. */
 const UNVISITED: Outcome = Object.freeze({ visited: false });
 
@@ -146,7 +146,7 @@ const UNVISITED: Outcome = Object.freeze({ visited: false });
 export function createRobotsGate(options: RobotsGateOptions): LeaseGate {
   const read = readObject(readOptions, options, "options", "OPTION_INVALID");
   const { frontier, userAgent, clock = createSystemClock(), delayMs = 0 } = read;
-  const { expiryMs = DAY_MS, retryMs = 5_000, attempts = 3, maxCrawlDelayMs = 300_000 } = read;
+  const { expiryMs, retryMs, attempts, maxCrawlDelayMs } = read;
   const { hostKeyOf = (url: string): string => new URL(url).host } = read;
   const own =
     read.downloader === undefined
@@ -154,7 +154,8 @@ export function createRobotsGate(options: RobotsGateOptions): LeaseGate {
       : undefined;
   const downloader = read.downloader ?? (own as Downloader);
   const robots = createRobots({
-    ...{ userAgent, clock, expiryMs, retryMs, attempts, maxCrawlDelayMs },
+    ...{ userAgent, clock, ...ROBOTS_DEFAULTS },
+    ...givenOf({ expiryMs, retryMs, attempts, maxCrawlDelayMs }),
     fetch: (request) => downloader.download(request),
   });
   const ask: LeaseGate["ask"] = async (url) => {

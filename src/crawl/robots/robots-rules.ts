@@ -64,16 +64,7 @@ export interface RobotsFile {
 }
 
 /** The rules of a robots.txt for one agent. */
-export interface AgentRules {
-  explain(url: string): RobotsDecision;
-  isAllowed(url: string): boolean;
-  readonly crawlDelaySeconds: number | undefined;
-  /** Statements about the use of a URL: of each kind those with the longest path. */
-  statementsFor(url: string): PolicyStatement[];
-  readonly ruleCount: number;
-  /** Of all rules and their spellings: what stands between their stars. */
-  readonly partCount: number;
-}
+export type AgentRules = ReturnType<typeof rulesFor>;
 
 interface Group extends RobotsGroup {
   readonly agents: string[];
@@ -182,7 +173,7 @@ function readFile(text: string): ReadFile {
   return { groups, delays, statements, sitemaps };
 }
 
-function rulesFor({ groups, delays, statements }: ReadFile, token: string): AgentRules {
+function rulesFor({ groups, delays, statements }: ReadFile, token: string) {
   const own = groups.filter(({ agents }) => agents.some((agent) => isNamed(agent, token)));
   const holding = own.length > 0 ? own : groups.filter(({ agents }) => agents.some(isAnybody));
   const [first] = holding;
@@ -206,8 +197,8 @@ function rulesFor({ groups, delays, statements }: ReadFile, token: string): Agen
     return patterns.find(({ pattern }) => matches(pattern, path))?.rule;
   };
   return {
-    isAllowed: (url) => deciding(url)?.isAllow ?? true,
-    explain(url) {
+    isAllowed: (url: string): boolean => deciding(url)?.isAllow ?? true,
+    explain(url: string): RobotsDecision {
       const rule = deciding(url);
       return {
         isAllowed: rule?.isAllow ?? true,
@@ -216,7 +207,8 @@ function rulesFor({ groups, delays, statements }: ReadFile, token: string): Agen
         agent,
       };
     },
-    statementsFor(url) {
+    /** Statements about the use of a URL: of each kind those with the longest path. */
+    statementsFor(url: string): PolicyStatement[] {
       if (ourStatements.length === 0) return [];
       const path = robotsPath(url);
       const fitting = ourStatements.filter(({ pattern }) => matches(pattern, path));
@@ -229,6 +221,7 @@ function rulesFor({ groups, delays, statements }: ReadFile, token: string): Agen
     },
     crawlDelaySeconds: delays.findLast(({ agents }) => agents.some(isOurs))?.seconds,
     ruleCount: patterns.length + ourStatements.length,
+    /** Of all rules and their spellings: what stands between their stars. */
     partCount: patterns.reduce(
       (sum, { pattern: { exact, decoded } }) =>
         sum + exact.parts.length + (decoded?.parts.length ?? 0),

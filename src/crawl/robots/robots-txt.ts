@@ -61,12 +61,12 @@ export interface RobotsRules {
   statementsFor(url: string): readonly PolicyStatement[];
 }
 
-export interface Robots {
-  /** What is known now; undefined: it must be fetched. */
-  known(origin: string): RobotsRules | undefined;
-  fetch(origin: string): Promise<RobotsRules>;
-  readonly fetched: number;
-}
+export type Robots = ReturnType<typeof createRobots>;
+
+/** How long a file holds, and what follows a failure, unless options differ. */
+export const ROBOTS_DEFAULTS = Object.freeze({
+  ...{ expiryMs: 86_400_000, retryMs: 5_000, attempts: 3, maxCrawlDelayMs: 300_000 },
+});
 
 /** RFC 9309 asks for at least 500 KiB. */
 const ROBOTS_BYTES_MAX = 512 * 1024;
@@ -88,7 +88,7 @@ interface Entry {
   readonly failures: number;
 }
 
-export function createRobots(options: RobotsOptions): Robots {
+export function createRobots(options: RobotsOptions) {
   const { clock } = options;
   const entries = new Map<string, Entry>();
   const running = new Map<string, Promise<RobotsRules>>();
@@ -119,14 +119,15 @@ export function createRobots(options: RobotsOptions): Robots {
     return remember(origin, { rules: { ...rules, state, untilMs }, failures });
   };
   return {
-    get fetched() {
+    get fetched(): number {
       return fetched;
     },
-    known(origin) {
+    /** What is known now; undefined: it must be fetched. */
+    known(origin: string): RobotsRules | undefined {
       const entry = entries.get(origin);
       return entry !== undefined && clock.now() < entry.rules.untilMs ? entry.rules : undefined;
     },
-    fetch(origin) {
+    fetch(origin: string): Promise<RobotsRules> {
       const noted = options.notes?.take(origin);
       if (noted !== undefined) {
         const untilMs = noted.atMs + options.expiryMs;

@@ -28,14 +28,7 @@ export interface SitemapReading {
   readonly found: readonly RequestInput[];
 }
 
-export interface SitemapTimes {
-  /** Makes what has changed due, and returns what is to be pushed. */
-  take(reading: SitemapReading): Promise<RequestInput[]>;
-  /** A visit of a page was done. */
-  visited(url: string, atMs: number): void;
-  /** A flush ended at that time; Infinity: everything is durable. */
-  flushed(atMs: number): void;
-}
+export type SitemapTimes = ReturnType<typeof createSitemapTimes>;
 
 /** Records of a frontier, in this thread or elsewhere. */
 type Records = Pick<Frontier, "record" | "put"> | Pick<AsyncFrontier, "record" | "put">;
@@ -55,7 +48,7 @@ const DAY_MS = 86_400_000;
 /** Entries between two turns of the event loop: some milliseconds. */
 const SLICE = 500;
 
-export function createSitemapTimes(options: SitemapTimesOptions): SitemapTimes {
+export function createSitemapTimes(options: SitemapTimesOptions) {
   const { clock, frontier, file, onDue, countMax } = options;
   const times = createUrlTimes({ clock, file, countMax });
 
@@ -89,7 +82,8 @@ export function createSitemapTimes(options: SitemapTimesOptions): SitemapTimes {
   };
 
   return {
-    async take({ url, data, found }) {
+    /** Makes what has changed due, and returns what is to be pushed. */
+    async take({ url, data, found }: SitemapReading): Promise<RequestInput[]> {
       // A bloom filter keeps no record of visits.
       if (frontier.report().seenSet.mode === "bloom") return [...found];
       const { lastmod, visitedAt } = times.of(url) ?? { lastmod: 0, visitedAt: 0 };
@@ -113,13 +107,15 @@ export function createSitemapTimes(options: SitemapTimesOptions): SitemapTimes {
       }
       return pushed;
     },
-    visited(url, atMs) {
+    /** A visit of a page was done. */
+    visited(url: string, atMs: number): void {
       if (times.size === 0) return;
       const before = times.of(url);
       if (before !== undefined && atMs > before.visitedAt)
         times.note(url, { ...before, visitedAt: atMs });
     },
-    flushed: (atMs) => times.flushed(atMs),
+    /** A flush ended at that time; Infinity: everything is durable. */
+    flushed: (atMs: number): void => times.flushed(atMs),
   };
 }
 

@@ -4,6 +4,7 @@
  *   every progressMs ─▶ sample ─▶ progress, each time
  *                          └─▶ summary ─▶ only if something other than the time has changed, and there is a listener
  */
+import { givenOf } from "../../base/plain-copy.ts";
 import { createHostHealth, type HostHealth } from "../report/host-health.ts";
 import type { Frontier } from "../../index.ts";
 import type { Emitter } from "../report/emitter.ts";
@@ -113,8 +114,7 @@ export class Monitor {
         const { status, foundOn } = failure ?? {};
         this.#visits.failed({
           ...{ url, reason, depth },
-          ...(status === undefined ? {} : { status }),
-          ...(foundOn === undefined ? {} : { foundOn }),
+          ...givenOf({ status, foundOn }),
         });
       }
     });

@@ -433,28 +433,24 @@ export interface CrawlOptions<Item = unknown> {
  */
 export type OpeningOptions = Pick<FrontierOptions, "clock" | "defaults" | "leaseMs" | "rules">;
 
-export interface CrawlSettings {
+/** Where no option differs. */
+export const CRAWL_DEFAULTS = {
+  ...{ threads: 0, concurrency: 32, delayMs: 1_000, perHost: 1 },
+  ...{ maxPages: Number.POSITIVE_INFINITY, maxRedirects: 10, maxLinks: 100_000 },
+  ...{ cookies: false, sitemaps: true, trapFilter: true },
+  ...{ maxRetryAfterMs: 3_600_000, progressMs: 1_000 },
+};
+
+export interface CrawlSettings extends Readonly<typeof CRAWL_DEFAULTS> {
   readonly given: CrawlOptions;
   readonly clock: Clock;
   readonly seeds: Seed[];
-  readonly threads: number;
-  readonly concurrency: number;
-  readonly delayMs: number;
-  readonly perHost: number;
-  readonly maxPages: number;
   readonly scope: readonly string[] | "any" | undefined;
   readonly userAgent: string;
-  readonly cookies: boolean;
   readonly robots:
     | { expiryMs: number; retryMs: number; attempts: number; maxCrawlDelayMs: number }
     | undefined;
-  readonly sitemaps: boolean;
-  readonly maxRedirects: number;
-  readonly maxLinks: number;
-  readonly maxRetryAfterMs: number;
   readonly types: readonly string[] | undefined;
-  readonly trapFilter: boolean;
-  readonly progressMs: number;
   readonly frontier: FrontierOptions;
 }
 

@@ -4,6 +4,7 @@
  *
  *   options ─▶ checked by a crawl of nothing ─▶ frontier of them, or a copy of the directory's ─▶ crawl-scope.ts ─▶ each seed explained
  */
+import { givenOf } from "../../base/plain-copy.ts";
 import { type Frontier, openFrontier, type Verdict } from "../../index.ts";
 import { storedOptions } from "../../tools.ts";
 import { startCrawl } from "./crawl.ts";
@@ -68,8 +69,8 @@ export async function planCrawl(options: Omit<CrawlOptions, "frontier">): Promis
   const seeds = settings.seeds.map((seed): PlannedSeed => {
     const { canonical, domain, rule, verdict } = frontier.explain(seed);
     const url = typeof seed === "string" ? seed : seed.url;
-    const known = { canonical, domain, rule, verdict: verdict.status, reason: verdict.reason };
-    return { url, ...(present(known) as Omit<PlannedSeed, "url">) };
+    const { status, reason } = verdict;
+    return givenOf({ url, canonical, domain, rule, verdict: status, reason });
   });
   const { delayMs, perHost, robots } = settings;
   return {
@@ -104,8 +105,7 @@ function openLooked({ given, frontier }: CrawlSettings): Promise<Frontier> {
   if (stored === undefined) return openFrontier({ ...inMemory, records: "state" });
   return openFrontier({
     ...stored.options,
-    ...(frontier.rules === undefined ? {} : { rules: frontier.rules }),
-    ...(name === undefined ? {} : { name }),
+    ...givenOf({ rules: frontier.rules, name }),
     ...{ records: "state", directory: directory as string, readOnly: true },
   });
 }
@@ -118,8 +118,4 @@ function plannedScope(
   const rules = frontier.rules();
   if (rules === undefined) return "any";
   return ownEntries(rules) ?? [];
-}
-
-function present(fields: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }

@@ -53,7 +53,7 @@ export function scopeOf(
     const all = isChosen ? [{ id: SCOPE_RULE }] : undefined;
     return { rules: isAll ? all : [ruleFor(SCOPE_RULE, domains)], change: undefined };
   }
-  const own = ownScope(stored);
+  const own = stored.find(isOwn);
   const others = stored.filter((rule) => rule !== own);
   const id = own?.id ?? freeName(1, stored);
   const before = entriesOf(own);
@@ -84,11 +84,6 @@ interface Standing {
   readonly others: readonly Rule[];
   /** All that are in force. */
   readonly stored: readonly Rule[];
-}
-
-/** The rule that a crawl has made, among those in force. */
-function ownScope(rules: readonly Rule[]): Rule | undefined {
-  return rules.find(isOwn);
 }
 
 /** What the rules that a crawl has made take, as `scope` names it, and `=host` for one host alone; undefined: it has made none. */

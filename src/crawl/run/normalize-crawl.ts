@@ -10,55 +10,40 @@ import { canonicalize, type FrontierOptions, type RulePolicy } from "../../index
 import { storedOptions } from "../../tools.ts";
 import { USER_AGENT } from "../http/downloader.ts";
 import { compilePatterns } from "../page/link-patterns.ts";
+import { ROBOTS_DEFAULTS } from "../robots/robots-txt.ts";
 import { SITEMAP_HANDLER } from "../robots/sitemap.ts";
 import { bareDomain, checkCrawlOptions } from "./check-options.ts";
-import type { CrawlOptions, CrawlSettings } from "./crawl-options.ts";
+import { CRAWL_DEFAULTS, type CrawlOptions, type CrawlSettings, pick } from "./crawl-options.ts";
 import { hostsOf, foldersOf, type Seed, withinScope } from "./crawl-scope.ts";
 
-const DAY_MS = 86_400_000;
 const LEASE_MS = 300_000;
 const HTML = ["text/html", "application/xhtml+xml", ""];
 /** Checks every option by name and fills in the polite defaults; throws OPTION_INVALID. */
 export function normalizeCrawl(options: CrawlOptions, isPlan = false): CrawlSettings {
   checkCrawlOptions(options);
-  const { threads = 0, delayMs = 1_000, perHost = 1, robots = true } = options;
+  const names = Object.keys(CRAWL_DEFAULTS) as Array<keyof typeof CRAWL_DEFAULTS>;
+  const chosen = { ...CRAWL_DEFAULTS, ...pick(options, names) };
+  const { threads, delayMs, perHost } = chosen;
   if (threads > 0) checkSendable(options);
   const seeds = seedsOf(options.seeds);
   if (!isPlan) checkWork(options, seeds);
   compilePatterns(options);
   const scope = scopeFrom(options, seeds);
-  const wanted = robots === true ? {} : robots;
+  const { robots = true } = options;
   return {
+    ...chosen,
     given: options,
     clock: options.clock ?? createSystemClock(),
     seeds: options.sitemapOnly === true ? sitemapsOf(seeds) : seeds,
-    threads,
-    concurrency: options.concurrency ?? 32,
-    delayMs,
-    perHost,
-    maxPages: options.maxPages ?? Number.POSITIVE_INFINITY,
     scope,
     userAgent: agentOf(options),
-    cookies: options.cookies ?? false,
-    robots:
-      wanted === false
-        ? undefined
-        : {
-            expiryMs: wanted.expiryMs ?? DAY_MS,
-            retryMs: wanted.retryMs ?? 5_000,
-            attempts: wanted.attempts ?? 3,
-            maxCrawlDelayMs: wanted.maxCrawlDelayMs ?? 300_000,
-          },
-    sitemaps: options.sitemaps ?? true,
-    maxRedirects: options.maxRedirects ?? 10,
-    maxLinks: options.maxLinks ?? 100_000,
-    maxRetryAfterMs: options.maxRetryAfterMs ?? 3_600_000,
+    robots: robots
+      ? { ...ROBOTS_DEFAULTS, ...(robots === true ? {} : givenOf(robots)) }
+      : undefined,
     types:
       options.types === "any"
         ? undefined
         : (options.types?.map((type) => type.toLowerCase()) ?? HTML),
-    trapFilter: options.trapFilter ?? true,
-    progressMs: options.progressMs ?? 1_000,
     frontier: frontierOptions(options, { delayMs, perHost, scope }),
   };
 }
@@ -86,8 +71,7 @@ function frontierOptions(
     // A lease that ran out while its download goes on would let a second one begin beside it.
     leaseMs: Math.max(LEASE_MS, 2 * (options.timeouts?.totalMs ?? 0)),
     ...givenOf(options.frontierOptions ?? {}),
-    ...(options.name === undefined ? {} : { name: options.name }),
-    ...(options.directory === undefined ? {} : { directory: options.directory }),
+    ...givenOf({ name: options.name, directory: options.directory }),
     ...(options.rules === undefined ? {} : { rules: withinScope(options.rules, scope) }),
     defaults,
   };

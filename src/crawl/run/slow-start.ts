@@ -9,12 +9,6 @@
  */
 import type { Clock } from "../../base/clock.ts";
 
-interface SlowStart {
-  /** How many visits may run now. */
-  allowed(): number;
-  stop(): void;
-}
-
 interface SlowStartOptions {
   readonly clock: Clock;
   /** undefined: all at once. */
@@ -24,7 +18,7 @@ interface SlowStartOptions {
   readonly onStep: () => void;
 }
 
-export function startSlowly({ clock, overMs = 0, most, onStep }: SlowStartOptions): SlowStart {
+export function startSlowly({ clock, overMs = 0, most, onStep }: SlowStartOptions) {
   const startMs = clock.monotonic();
   let cancel = (): void => {};
   const allowed = (): number => {
@@ -41,5 +35,9 @@ export function startSlowly({ clock, overMs = 0, most, onStep }: SlowStartOption
     });
   };
   step();
-  return { allowed, stop: () => cancel() };
+  return {
+    /** How many visits may run now. */
+    allowed,
+    stop: (): void => cancel(),
+  };
 }

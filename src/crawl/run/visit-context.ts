@@ -1,5 +1,6 @@
 /** The context of a visit: the parts of a crawl that it may use, its limits, and the listeners to its end. */
 import type { Clock } from "../../base/clock.ts";
+import { givenOf } from "../../base/plain-copy.ts";
 import type { Lease, Outcome, RequestInput, RequestLike } from "../../index.ts";
 import type { SitemapTimes } from "../robots/sitemap-times.ts";
 import type { LastPlaces } from "../traps/last-places.ts";
@@ -197,10 +198,7 @@ export function withVisit(
     return {
       ...{ url, outcome, atMs: clock.now(), depth },
       ...more,
-      ...(status === undefined ? {} : { status }),
-      ...(bytes === undefined ? {} : { bytes }),
-      ...(latencyMs === undefined ? {} : { latencyMs }),
-      ...(parent === undefined ? {} : { parent }),
+      ...givenOf({ status, bytes, latencyMs, parent }),
     };
   };
   const announce = (visit: Visit): void => {

@@ -10,6 +10,7 @@
  *   I1  Items are handed over before the page is done: a crash repeats items, it loses none.
  *   I2  Whatever a module throws ends here, as a typed fault; the lease still gets its one end.
  */
+import { givenOf } from "../../base/plain-copy.ts";
 import { hostNumber } from "../threads/paused-hosts.ts";
 import { RETRY_STATUSES, retryAfterMs as retryAfterIn } from "../../base/time/duration.ts";
 import { fingerprint, type Outcome, type RequestInput } from "../../index.ts";
@@ -411,8 +412,7 @@ function outcomeOf(answer: Download, context: VisitContext): Outcome {
     latencyMs: answer.latencyMs,
     bytes: answer.bytes,
     changed: true,
-    ...(answer.address === undefined ? {} : { address: answer.address }),
-    ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }),
+    ...givenOf({ address: answer.address, retryAfterMs: waitMs }),
   };
 }
 

@@ -15,17 +15,17 @@
  *   I2  The scope is changed by what is made of the rules in force, in one step where the frontier has one: of two processes that begin at
  *       once none takes the other's scope away.
  */
-import type {
-  AsyncFrontier,
-  AsyncLease,
-  Frontier,
-  FrontierEvents,
-  HostView,
-  Report,
-  RequestLike,
-  Rule,
+import {
+  type AsyncFrontier,
+  type AsyncLease,
+  type Frontier,
+  type FrontierEvents,
+  type HostView,
+  type Report,
+  type RequestLike,
+  type Rule,
+  openFrontier,
 } from "../../index.ts";
-import { openFrontier } from "../../index.ts";
 import { misuse } from "../../base/errors.ts";
 import type { CrawlSettings } from "../run/crawl-options.ts";
 import { createSharedHosts, type SharedHosts } from "./shared-host.ts";

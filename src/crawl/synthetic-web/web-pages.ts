@@ -7,13 +7,7 @@
 import { gzipSync } from "node:zlib";
 import { HIDDEN_PAGES, TRAP_HOST, type WebLink, type WebPlan } from "./web-plan.ts";
 
-export interface WebPages {
-  html(host: number, page: number, authority: (host: string) => string): Buffer;
-  contentType(host: number): string;
-  robots(host: number, authority: (host: string) => string): string;
-  /** undefined: no such sitemap. */
-  sitemap(host: number, path: string, origin: string): { type: string; body: Buffer } | undefined;
-}
+export type WebPages = ReturnType<typeof createWebPages>;
 
 const FILLER_BYTES = 128 * 1024;
 const WORDS = "lorem ipsum dolor sit amet consectetur adipiscing elit sed do eiusmod tempor".split(
@@ -21,15 +15,15 @@ const WORDS = "lorem ipsum dolor sit amet consectetur adipiscing elit sed do eiu
 );
 const LASTMOD = "2026-11-01";
 
-export function createWebPages(plan: WebPlan): WebPages {
+export function createWebPages(plan: WebPlan) {
   const filler = makeFiller(plan);
   return {
-    contentType(host) {
+    contentType(host: number): string {
       const charset = plan.charsetOf(host);
       // UTF-16 is declared only by its byte order mark.
       return charset === "utf-16le" ? "text/html" : `text/html; charset=${charset}`;
     },
-    html(host, page, authority) {
+    html(host: number, page: number, authority: (host: string) => string): Buffer {
       const links = plan
         .linksOf(host, page)
         .map((link, index) => anchor(plan, link, { host, index, authority }));
@@ -48,13 +42,18 @@ ${links.join("\n")}
 `;
       return encode(text, plan.charsetOf(host));
     },
-    robots(host, authority) {
+    robots(host: number, authority: (host: string) => string): string {
       if (plan.robotsOf(host) === "closed") return "User-agent: *\nDisallow: /\n";
       const name = authority(plan.hostName(host));
       const sitemap = plan.hasSitemap(host) ? `Sitemap: http://${name}/sitemap.xml\n` : "";
       return `# ${name}\nUser-agent: *\nDisallow: /private/\n\n${sitemap}`;
     },
-    sitemap(host, path, origin) {
+    /** undefined: no such sitemap. */
+    sitemap(
+      host: number,
+      path: string,
+      origin: string,
+    ): { type: string; body: Buffer } | undefined {
       if (!plan.hasSitemap(host)) return undefined;
       const hidden = Array.from(
         { length: HIDDEN_PAGES },

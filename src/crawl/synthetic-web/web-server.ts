@@ -15,7 +15,7 @@ import { misuse } from "../../base/errors.ts";
 import { createWebLog, type WebLog, type WebLogEntry } from "./web-log.ts";
 import { createWebPages, type WebPages } from "./web-pages.ts";
 import { createWebPlan, HIDDEN_PAGES, TRAP_HOST, type WebPlan, type WebShape } from "./web-plan.ts";
-import { endlessAnswer, trapAnswer } from "./web-traps.ts";
+import { endlessAnswer, trapAnswer, type TrapAnswer } from "./web-traps.ts";
 
 /** Shape of a synthetic web. */
 export interface SyntheticWebOptions {
@@ -144,13 +144,8 @@ function logLeaving({ log, under }: Site, socket: Socket): void {
   socket.on("error", left);
 }
 
-interface Answer {
-  readonly status: number;
-  readonly headers?: Record<string, string>;
-  readonly body?: string | Buffer;
+interface Answer extends TrapAnswer {
   readonly isReset?: boolean;
-  readonly hangs?: boolean;
-  readonly isCut?: boolean;
   readonly isCompressed?: boolean;
 }
 
@@ -269,7 +264,11 @@ function send(answer: Answer, request: IncomingMessage, response: ServerResponse
   const coding = answer.isCompressed ? codingOf(request.headers["accept-encoding"]) : undefined;
   const plain = Buffer.from(answer.body ?? "");
   const body =
-    coding === "br" ? brotli(plain) : coding === "gzip" ? gzipSync(plain, { level: 1 }) : plain;
+    coding === "br"
+      ? brotliCompressSync(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } })
+      : coding === "gzip"
+        ? gzipSync(plain, { level: 1 })
+        : plain;
   response.writeHead(answer.status, {
     ...answer.headers,
     ...(coding === undefined ? {} : { "content-encoding": coding }),
@@ -285,10 +284,6 @@ function codingOf(accepted: string | string[] | undefined): "br" | "gzip" | unde
   const text = String(accepted ?? "");
   if (/\bbr\b/.test(text)) return "br";
   return /\bgzip\b/.test(text) ? "gzip" : undefined;
-}
-
-function brotli(plain: Buffer): Buffer {
-  return brotliCompressSync(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } });
 }
 
 function listening(server: Server): Promise<void> {

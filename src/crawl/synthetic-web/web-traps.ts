@@ -17,7 +17,7 @@
  */
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 
-interface TrapAnswer {
+export interface TrapAnswer {
   readonly status: number;
   readonly headers?: Record<string, string>;
   readonly body?: string | Buffer;

@@ -13,6 +13,7 @@
  */
 import { BroadcastChannel } from "node:worker_threads";
 import { packageFile } from "../../base/package-files.ts";
+import { givenOf } from "../../base/plain-copy.ts";
 import { entropyWords } from "../../base/random.ts";
 import type { Frontier } from "../../index.ts";
 import { WorkerPool } from "../../pool.ts";
@@ -317,14 +318,10 @@ function sentOptions(given: CrawlOptions): CrawlOptions {
     "warc",
     "identity",
   ]);
-  const modules = {
-    downloaders: paths(given.downloaders),
-    analyzers: paths(given.analyzers),
-    pipelines: paths(given.pipelines),
-  };
-  const named = pick(modules, ["downloaders", "analyzers", "pipelines"]) as CrawlOptions;
-  const policy = given.policy === undefined ? {} : { policy: String(given.policy) };
-  return { ...sent, ...named, ...policy };
+  const { downloaders, analyzers, pipelines, policy } = given;
+  const modules = { analyzers: paths(analyzers), pipelines: paths(pipelines) };
+  const named = { ...modules, downloaders: paths(downloaders), policy: policy && String(policy) };
+  return { ...sent, ...givenOf(named) };
 }
 
 function addPart({ counters }: VisitContext, { counts, statuses, latencies }: CountsPart): void {

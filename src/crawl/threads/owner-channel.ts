@@ -14,12 +14,7 @@ import {
   type ToWorker,
 } from "./crawl-messages.ts";
 
-export interface OwnerChannel {
-  post(message: ToOwner): void;
-  ask(question: Question): Promise<AskAnswer>;
-  /** Whether the owner has a listener to pages. */
-  readonly isPageHeard: boolean;
-}
+export type OwnerChannel = ReturnType<typeof openOwnerChannel>;
 
 interface ChannelEnds {
   /** What has been counted since the last time, if anything. */
@@ -28,7 +23,7 @@ interface ChannelEnds {
   readonly onLast: () => Promise<void>;
 }
 
-export function openOwnerChannel(crawl: string, { takePart, onLast }: ChannelEnds): OwnerChannel {
+export function openOwnerChannel(crawl: string, { takePart, onLast }: ChannelEnds) {
   const channel = new BroadcastChannel(channelOf(crawl, threadId));
   const asked = new Map<number, (answer: AskAnswer) => void>();
   let messages: ToOwner[] = [];
@@ -78,14 +73,15 @@ export function openOwnerChannel(crawl: string, { takePart, onLast }: ChannelEnd
   hall.close();
   return {
     post,
-    ask(question) {
+    ask(question: Question): Promise<AskAnswer> {
       const id = ++serial;
       return new Promise((resolve) => {
         asked.set(id, resolve);
         post({ ...question, id } as ToOwner);
       });
     },
-    get isPageHeard() {
+    /** Whether the owner has a listener to pages. */
+    get isPageHeard(): boolean {
       return isPageHeard;
     },
   };

@@ -21,14 +21,9 @@ const WORD_BYTES = 8;
 /** Longer than a lease waits for its connection, and an answer for the rest of its body. */
 const HOLD_MS_MAX = 60_000;
 
-export interface PausedHosts {
-  /** Sent to the threads. */
-  readonly memory: SharedArrayBuffer;
-  pause(host: number, waitMs: number, nowMs: number): void;
-  isPaused(host: number, nowMs: number): boolean;
-}
+export type PausedHosts = ReturnType<typeof createPausedHosts>;
 
-export function createPausedHosts(given?: SharedArrayBuffer): PausedHosts {
+export function createPausedHosts(given?: SharedArrayBuffer) {
   const memory = given ?? new SharedArrayBuffer(WORDS * WORD_BYTES);
   const words = new BigUint64Array(memory);
   /** How long the pause in a word still is; 0 where there is none, or another host's. */
@@ -38,8 +33,9 @@ export function createPausedHosts(given?: SharedArrayBuffer): PausedHosts {
     return left > HOLD_MS_MAX ? 0 : left;
   };
   return {
+    /** Sent to the threads. */
     memory,
-    pause(host, waitMs, nowMs) {
+    pause(host: number, waitMs: number, nowMs: number): void {
       const at = host & (WORDS - 1);
       const forMs = Math.ceil(Math.min(waitMs, HOLD_MS_MAX));
       const word = (BigInt(host) << 32n) | BigInt(wrapped(nowMs + forMs));
@@ -49,7 +45,7 @@ export function createPausedHosts(given?: SharedArrayBuffer): PausedHosts {
         if (Atomics.compareExchange(words, at, seen, word) === seen) return; // pairs with the loads
       }
     },
-    isPaused: (host, nowMs) => {
+    isPaused: (host: number, nowMs: number): boolean => {
       const word = Atomics.load(words, host & (WORDS - 1)); // pairs with the exchange in pause
       return leftMs(word, host, nowMs) > 0;
     },

@@ -11,17 +11,12 @@
 import type { Frontier } from "../../index.ts";
 import type { Visit } from "../report/visit-statistics.ts";
 
-export interface RetriedVisits {
-  /** Reports a visit, now or when it is known how it ended. */
-  take(visit: Visit, deliveries: number): void;
-  /** Reports the rest, and takes its listeners away. */
-  close(): void;
-}
+export type RetriedVisits = ReturnType<typeof createRetriedVisits>;
 
 export function createRetriedVisits(
   frontier: Pick<Frontier, "on" | "record">,
   report: (visit: Visit) => void,
-): RetriedVisits {
+) {
   const waiting = new Map<string, { visit: Visit; deliveries: number }>();
   const settle = (url: string, failedAt?: number): void => {
     const waits = waiting.get(url);
@@ -39,7 +34,8 @@ export function createRetriedVisits(
     }),
   ];
   return {
-    take(visit, deliveries) {
+    /** Reports a visit, now or when it is known how it ended. */
+    take(visit: Visit, deliveries: number): void {
       const { url } = visit;
       const record = frontier.record(url);
       // A record that was handed out since then was retried, whatever it is now.
@@ -49,7 +45,8 @@ export function createRetriedVisits(
         waiting.set(url, { visit, deliveries });
       } else report(isSame && record.state === "failed" ? { ...visit, outcome: "failed" } : visit);
     },
-    close() {
+    /** Reports the rest, and takes its listeners away. */
+    close(): void {
       for (const off of leave) off();
       for (const url of [...waiting.keys()]) settle(url);
     },

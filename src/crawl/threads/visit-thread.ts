@@ -7,6 +7,7 @@
 import { extname } from "node:path";
 import { threadId, workerData } from "node:worker_threads";
 import { createSystemClock } from "../../base/clock.ts";
+import { givenOf } from "../../base/plain-copy.ts";
 import type { HandlerContext, WorkerLease } from "../../worker.ts";
 import { createDownloader } from "../http/downloader.ts";
 import { createInflateRoom } from "../http/decoding/inflate-room.ts";
@@ -80,8 +81,7 @@ async function createThread(setup: ThreadSetup): Promise<Thread> {
       kind: "fault",
       type,
       what: message.slice(`crawler error: ${type}: `.length),
-      ...(url === undefined ? {} : { url }),
-      ...(module === undefined ? {} : { module }),
+      ...givenOf({ url, module }),
     }),
   );
   const { saveBodies } = setup.options;

@@ -17,10 +17,7 @@ export interface RoomShare {
   end(): void;
 }
 
-export interface InflateRoom {
-  readonly heldBytes: number;
-  share(): RoomShare;
-}
+export type InflateRoom = ReturnType<typeof createInflateRoom>;
 
 /** The bound: room for a sitemap of the largest size and some pages. */
 export const INFLATE_ROOM_BYTES = 64 * 1024 * 1024;
@@ -30,7 +27,7 @@ interface Waiting {
   enter(): void;
 }
 
-export function createInflateRoom(maxBytes: number = INFLATE_ROOM_BYTES): InflateRoom {
+export function createInflateRoom(maxBytes: number = INFLATE_ROOM_BYTES) {
   const waiting: Waiting[] = [];
   let heldBytes = 0;
   const admit = (): void => {
@@ -62,10 +59,10 @@ export function createInflateRoom(maxBytes: number = INFLATE_ROOM_BYTES): Inflat
       admit();
     });
   return {
-    get heldBytes() {
+    get heldBytes(): number {
       return heldBytes;
     },
-    share() {
+    share(): RoomShare {
       let held = 0;
       return {
         async take(bytes, signal) {
