@@ -13,6 +13,7 @@
  *   I2  Pointers are written before the name and removed after it, so that a crash leaves the old name or the new one.
  */
 import { FrontierError } from "../../../base/errors.ts";
+import { givenOf } from "../../../base/plain-copy.ts";
 import { newId } from "../request-id.ts";
 import type { AnyFrontier } from "../request-store.ts";
 
@@ -32,13 +33,6 @@ interface LinkedPlace extends QueuePlace {
   readonly link: QueueLink;
   /** Opened only to read its link. */
   readonly isVisit: boolean;
-}
-
-interface Resolved {
-  /** The frontier of that name. */
-  readonly holder: LinkedPlace;
-  /** The one with the queue. */
-  readonly queue: LinkedPlace | undefined;
 }
 
 export interface LinkOptions {
@@ -124,7 +118,8 @@ export class QueueLinks {
     for (const asked of [name, id]) if (asked !== undefined) await this.#unpoint(asked, own);
   }
 
-  async #resolve(asked: string): Promise<Resolved> {
+  /** `holder`: the frontier of that name; `queue`: the one with the queue. */
+  async #resolve(asked: string) {
     const holder = await this.#visit(asked);
     const { standsFor } = holder.link;
     if (standsFor !== undefined) {
@@ -159,8 +154,7 @@ async function readLink(frontier: AnyFrontier): Promise<QueueLink> {
 /** Resolves when it is on the disk. */
 async function changeLink(frontier: AnyFrontier, change: QueueLink): Promise<void> {
   const state = typeof frontier.state === "function" ? await frontier.state() : frontier.state;
-  const fields = Object.entries({ ...(state[LINK] as QueueLink | undefined), ...change });
-  const link = Object.fromEntries(fields.filter(([, value]) => value !== undefined));
+  const link = givenOf({ ...(state[LINK] as QueueLink | undefined), ...change });
   await replaceState(frontier, { ...state, [LINK]: link });
 }
 
