@@ -16,17 +16,7 @@ export interface Flag {
   readonly text: string;
 }
 
-export interface Parsed {
-  readonly words: string[];
-  has(name: string): boolean;
-  text(name: string): string | undefined;
-  whole(name: string): number | undefined;
-  /** Throws UsageError for any other word. */
-  choice<const W extends string>(name: string, words: readonly W[]): W | undefined;
-  list(name: string): string[] | undefined;
-  /** Each value as it was given: what may hold a comma. */
-  all(name: string): string[] | undefined;
-}
+export type Parsed = ReturnType<typeof parsedOf>;
 
 /** A wrong command line. */
 export class UsageError extends Error {
@@ -117,13 +107,13 @@ function tokensOf(
   return parseArgs({ ...config, tokens: true }).tokens as unknown as readonly Token[];
 }
 
-function parsedOf(values: Map<string, string[]>, words: string[]): Parsed {
+function parsedOf(values: Map<string, string[]>, words: string[]) {
   const last = (name: string): string | undefined => values.get(name)?.at(-1);
   return {
     words,
-    has: (name) => values.has(name),
+    has: (name: string): boolean => values.has(name),
     text: last,
-    whole(name) {
+    whole(name: string): number | undefined {
       const text = last(name);
       if (text === undefined) return undefined;
       const value = Number(text);
@@ -131,14 +121,16 @@ function parsedOf(values: Map<string, string[]>, words: string[]): Parsed {
       const expected = /^-[\d.]+$/.test(text) ? "0 or more" : "a whole number";
       throw new UsageError(`--${name}: ${text} (expected: ${expected})`);
     },
-    choice(name, words) {
+    /** Throws UsageError for any other word. */
+    choice<const W extends string>(name: string, words: readonly W[]): W | undefined {
       const text = last(name);
       const word = words.find((each) => each === text);
       if (text === undefined || word !== undefined) return word;
       throw new UsageError(`--${name}: ${text} (expected: ${words.join(", ")})`);
     },
-    all: (name) => values.get(name),
-    list: (name) =>
+    /** Each value as it was given: what may hold a comma. */
+    all: (name: string): string[] | undefined => values.get(name),
+    list: (name: string): string[] | undefined =>
       values
         .get(name)
         ?.flatMap((each) => each.split(","))

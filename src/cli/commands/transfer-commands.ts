@@ -180,14 +180,8 @@ function tellImport({ kind, passed, ...counts }: ImportResult, args: Parsed, io:
   const why = kind === "digests" ? "its last line is cut short" : "a frontier is here already";
   if (passed > 0) io.err(`${whole(passed)} lines were not requests: ${why}\n`);
   const refused = counts.rejected + counts.full;
-  if (refused > 0) io.err(`${whole(refused)} were refused: ${reasonsOf(counts.reasons)}\n`);
-}
-
-/** As the report names them. */
-function reasonsOf(reasons: Readonly<Record<string, number>>): string {
-  return Object.entries(reasons)
-    .map(([reason, count]) => `${reason} ${whole(count)}`)
-    .join(", ");
+  const reasons = Object.entries(counts.reasons).map(([name, count]) => `${name} ${whole(count)}`);
+  if (refused > 0) io.err(`${whole(refused)} were refused: ${reasons.join(", ")}\n`);
 }
 
 interface Progress {

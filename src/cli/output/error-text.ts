@@ -52,13 +52,8 @@ const FLAG_OF: Readonly<Record<string, string>> = Object.freeze({
   crawlsMax: "max-crawls",
 });
 
-interface ErrorText {
-  readonly text: string;
-  readonly exit: number;
-}
-
 /** The text for standard error, and the exit code. `flags`: those of the command. Total. */
-export function errorTextOf(cause: unknown, command: string, flags: readonly Flag[]): ErrorText {
+export function errorTextOf(cause: unknown, command: string, flags: readonly Flag[]) {
   const message = cause instanceof Error ? cause.message : String(cause);
   if (cause instanceof UsageError) {
     return { text: `outrider: ${message}\n${seeHelp(command)}`, exit: EXIT_USAGE };

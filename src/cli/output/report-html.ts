@@ -86,6 +86,7 @@ function timeCards(samples: readonly CrawlSample[]): string[] {
   const most = (points: Curve): number => Math.max(0, ...points.map(([, y]) => y));
   const pending = of("pending");
   const resident = of("residentBytes");
+  const mebibytes = resident.map(([x, y]): Curve[number] => [x, y / 2 ** 20]);
   const perSecond = `at most ${whole(most(rates))} in a second`;
   const parts: Array<Card> = [
     {
@@ -101,17 +102,13 @@ function timeCards(samples: readonly CrawlSample[]): string[] {
     {
       name: "Resident memory, MiB",
       note: `at most ${bytes(most(resident))}, of the whole process`,
-      plot: curve(inMebibytes(resident), {
+      plot: curve(mebibytes, {
         shown: short,
         what: `resident memory, at most ${bytes(most(resident))}`,
       }),
     },
   ];
   return [card(parts[0] as Card, "card wide"), ...parts.slice(1).map((each) => card(each))];
-}
-
-function inMebibytes(points: Curve): Curve {
-  return points.map(([x, y]) => [x, y / 2 ** 20]);
 }
 
 function countCards(summary: CrawlSummary): string[] {

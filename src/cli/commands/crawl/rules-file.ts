@@ -16,17 +16,12 @@ import { dirname, resolve } from "node:path";
 import { createSystemClock, type Rule } from "../../../index.ts";
 import { jsonOfFile, UsageError } from "../../flags.ts";
 
-interface RulesFile {
-  readonly rules: Rule[];
-  readonly version?: number | string;
-}
-
 const SETTLE_MS = 50;
 const POLL_MS = 1_000;
 const FIELDS: readonly string[] = ["$schema", "version", "rules"];
 
 /** Reads a file of rules. Throws UsageError, which names the file. The frontier itself checks the content of each rule. */
-export function readRules(path: string): RulesFile {
+export function readRules(path: string) {
   const given = jsonOfFile("rules", path);
   const rules = Array.isArray(given) ? given : (given as { rules?: unknown } | null)?.rules;
   if (!Array.isArray(rules)) {
