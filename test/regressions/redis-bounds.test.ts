@@ -3,6 +3,7 @@ import { Redis } from "ioredis";
 import { afterAll, beforeEach, expect, it, onTestFinished } from "vitest";
 import { type AsyncLease, openFrontier } from "../../src/index.ts";
 import { openRedisFrontier, type RedisCommands } from "../../src/redis.ts";
+import { commandsOver } from "../support/redis-calls.ts";
 import { startRedis, WITHOUT_REDIS } from "../support/redis-server.ts";
 import { skipUnless } from "../support/skip.ts";
 
@@ -67,6 +68,33 @@ it("leases that some partitions gave reach their caller where another partition 
   expect(new Set(leases.map(({ url }) => url)).size).toBe(400);
 });
 
+it("a partition that fails is seen while others give leases: by an event, and by the next call", async () => {
+  const own = new Redis(server?.socket as string);
+  onTestFinished(() => void own.disconnect());
+  let failing = "";
+  const redis = {
+    ...commandsOver(own, (_, answer) => answer),
+    async call(key: string, name: string, args: readonly unknown[]) {
+      if (failing !== "" && key.includes(failing)) throw new Error("ERR broken");
+      return await own.callBuffer(name, ...(args as string[]));
+    },
+  };
+  const frontier = await open({ partitions: 4, giveUpMs: 1_000 }, redis);
+  const faults: unknown[] = [];
+  frontier.on("error", ({ kind, stage }) => faults.push([kind, stage]));
+  await frontier.pushMany(Array.from({ length: 400 }, (_, at) => `http://h${at}.org/`));
+  failing = ".2}";
+  // However much the others have left.
+  expect(await frontier.pollMany(20)).not.toEqual([]);
+  expect(faults).toEqual([["server", "partition 2"]]);
+  await expect(frontier.take({ max: 20 })).rejects.toThrow("broken");
+  expect(await frontier.pollMany(20)).not.toEqual([]);
+  failing = "";
+  await expect(frontier.pollMany(20)).rejects.toThrow("broken");
+  expect(await frontier.pollMany(20)).toHaveLength(20);
+  expect(await frontier.pollMany(20)).toHaveLength(20);
+});
+
 it("an address that is longer than any is not kept", async () => {
   const frontier = await open({ partitions: 1 });
   await frontier.pushMany(["http://a.org/1", "http://a.org/2"]);
@@ -114,6 +142,11 @@ it("an epoch that has no number any more is refused, and takes no other's identi
   const pushed = await frontier.pushMany(requests);
   const verdicts = requests.map((_, at) => pushed.verdict(at).status);
   expect(verdicts).toEqual(["accepted", "full", "full", "duplicate", "full"]);
+  // Which does not pass by itself, so that nothing waits for it.
+  const slow = AbortSignal.timeout(20_000);
+  const source = await frontier.pushFrom([...requests, "http://c.org/"], { signal: slow });
+  expect(source).toMatchObject({ accepted: 1, full: 3, duplicate: 2 });
+  expect(source.verdict(1)).toMatchObject({ status: "full", reason: "epochs" });
   expect(await frontier.pushMany(["http://b.org/", "http://a.org/"])).toMatchObject({
     accepted: 1,
   });

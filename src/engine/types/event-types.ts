@@ -126,9 +126,9 @@ export interface RecoveryProgress {
 export interface FrontierFault {
   /**
    * `hook` and `listener`: a function of yours. `handler`: a worker's. `user`: `done({ errors })`. `disk`: the
-   * directory. `request`: a request that was found to be wrong later.
+   * directory. `server`: a partition on Redis, while others gave leases. `request`: a request found to be wrong later.
    */
-  readonly kind: "listener" | "hook" | "handler" | "request" | "disk" | "user";
+  readonly kind: "listener" | "hook" | "handler" | "request" | "disk" | "server" | "user";
   /** What failed: the hook's, event's or handler's name. */
   readonly stage: string;
   /** What was thrown or reported. */

@@ -11,7 +11,7 @@ export interface Verdict {
   readonly status: "accepted" | "deferred" | "duplicate" | "rejected" | "full" | "closed";
   /**
    * Why it was refused: `invalid-url`, `scheme`, `too-long`, `too-deep`, `no-rule`, `no-follow`, `budget`, `hook`,
-   * `unserializable`, `invalid-request`, `max-found`, `late`; of `full`: `memory` or `disk`.
+   * `unserializable`, `invalid-request`, `max-found`, `late`; of `full`: `memory`, `disk`, `epochs`.
    */
   readonly reason?: string;
   /** Whether it was accepted or deferred. */
@@ -58,6 +58,7 @@ export const VERDICTS: readonly Verdict[] = [
   freeze("rejected", "late"),
   freeze("rejected", "no-rule"),
   freeze("full", "disk"),
+  freeze("full", "epochs"), // of a frontier on Redis alone
 ];
 
 /** The verdict of a code. */

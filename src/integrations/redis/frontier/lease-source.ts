@@ -40,7 +40,11 @@ export interface LeaseSourceParts {
   readonly clock: Clock | undefined;
   /** A partition has answered: its version of the rules, and its generation and whether it is paused. */
   onAnswer(partition: number, version: number, state: readonly unknown[]): Promise<void>;
+  /** A partition has failed beside leases that go out. */
+  onFault(partition: number, cause: unknown): void;
 }
+
+type Failure = readonly [partition: number, cause: unknown];
 
 /** Leases of one script call. */
 const LEASES_MAX = 96;
@@ -60,6 +64,8 @@ export class LeaseSource {
   /** Answers so far. */
   polls = 0;
   #wakers = new Set<() => void>();
+  /** Partitions that failed beside leases, until they answer or a call has rejected. */
+  readonly #failed = new Map<number, unknown>();
 
   constructor(parts: LeaseSourceParts) {
     this.#parts = parts;
@@ -100,12 +106,13 @@ export class LeaseSource {
 
   /**
    * Up to `most` leases, of the partitions that are due; with `isAsked` of all, where none is known to be. They last `leaseMs`, if
-   * given. Where a partition fails, those of others go out; without any it rejects.
+   * given. Where a partition fails, those of others go out, and the next call rejects; without any this one does.
    */
   async poll(most: number, isAsked: boolean, leaseMs?: number): Promise<RawLease[]> {
     const leases: RawLease[] = [];
-    const causes: unknown[] = [];
+    const causes: Failure[] = [];
     const { link } = this.#parts;
+    this.#throwFailed();
     if (isAsked && this.#duePartitions().length === 0) this.#dueAt.fill(Number.NEGATIVE_INFINITY);
     while (leases.length < most && causes.length === 0) {
       const due = this.#duePartitions();
@@ -123,7 +130,7 @@ export class LeaseSource {
           for (let isFull = true; isFull && want > 0; ) {
             const asked = Math.min(link.sized(LEASES_MAX), want);
             const list = await this.#pollOne(partition, asked, leaseMs).catch((cause) => {
-              causes.push(cause);
+              causes.push([partition, cause]);
               return [];
             });
             leases.push(...list);
@@ -133,7 +140,23 @@ export class LeaseSource {
         }),
       );
     }
-    if (leases.length === 0 && causes.length > 0) throw causes[0];
+    return this.#withFailures(leases, causes);
+  }
+
+  #throwFailed(): void {
+    for (const [, cause] of this.#failed) {
+      this.#failed.clear();
+      throw cause;
+    }
+  }
+
+  /** Leases that go out all the same, or nothing but a failure. */
+  #withFailures(leases: RawLease[], causes: readonly Failure[]): RawLease[] {
+    for (const [partition, cause] of causes) {
+      if (leases.length === 0) throw cause;
+      this.#failed.set(partition, cause);
+      this.#parts.onFault(partition, cause);
+    }
     return leases;
   }
 
@@ -161,6 +184,7 @@ export class LeaseSource {
   async pollHost(host: HostPlace, most: number, leaseMs?: number): Promise<RawLease[]> {
     const { partition, name } = host;
     const leases: RawLease[] = [];
+    this.#throwFailed();
     try {
       for (let isMore = true; isMore && leases.length < most; ) {
         const asked = Math.min(most - leases.length, this.#parts.link.sized(LEASES_MAX));
@@ -171,7 +195,7 @@ export class LeaseSource {
         isMore = list.length > 0 && nextMs <= this.now();
       }
     } catch (cause) {
-      if (leases.length === 0) throw cause;
+      return this.#withFailures(leases, [[partition, cause]]);
     }
     return leases;
   }
@@ -252,6 +276,7 @@ export class LeaseSource {
       this.#asking--;
     }
     this.polls++;
+    this.#failed.delete(partition);
     if (clock === undefined) this.setNow(Number(answer[4]));
     const list = handOuts(answer, { partition, token, deadlineMs: Number(answer[5]) });
     const next = String(answer[1]);

@@ -3,7 +3,7 @@
 --   rows    { names of hosts, terms, host 2 and terms 2 of each row, fingerprints 16, records }: rows in the order in which they came
 --   terms   { rule, priority, start, depth, options or false [, end] }: what rows have in common
 --   record  as it stands (lib-record.lua), pending
---   code    a digit for each request, in order: "0" accepted, "1" deferred, "2" duplicate, "7" budget, "A" full, "B" full of memory;
+--   code    a digit for each request, in order: "0" accepted, "1" deferred, "2" duplicate, "7" budget, "A" full, "B" full of memory, "J" of epochs;
 --           "3" duplicate, shallower than what is known: the same sighting may change its depth later
 --
 --   options  d due at · k dedup ("r" record, "s" skip; "p" put: whatever is known and not leased makes way; "v" put as
@@ -271,7 +271,7 @@ local function admit(rows, capacity, isKept)
         end
       end
       if isNew and term.isBudgeted and isSpent(term, name) then code = "7" end
-      if term.isFull or not code and not (term.isPut and (entry or term.isVisited)) and C[PENDING] + C[WAITING] >= capacity then code = "A" end
+      if term.isFull then code = "J" elseif not code and not (term.isPut and (entry or term.isVisited)) and C[PENDING] + C[WAITING] >= capacity then code = "A" end
       if not code then
         if kind == "r" and not makesRoom and entry and kindOf(buckets[field], entry) == GONE_DONE then
           C[NAMELESS_DONE] = C[NAMELESS_DONE] + 1
@@ -312,7 +312,7 @@ local function admit(rows, capacity, isKept)
         elseif not term.isVisited then C[PENDING] = C[PENDING] + 1 end
       elseif term.isPut and entry then C[PUSHED] = C[PUSHED] - 1 -- it stays as it was
       elseif code == "2" or code == "3" then C[DUPLICATE] = C[DUPLICATE] + 1
-      elseif code == "A" then C[FULL] = C[FULL] + 1
+      elseif code == "A" or code == "J" then C[FULL] = C[FULL] + 1
       elseif code == "7" then call("HINCRBY", KM, "x:budget", 1) end
       codes[#codes + 1] = code
     end

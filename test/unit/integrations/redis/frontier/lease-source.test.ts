@@ -33,6 +33,7 @@ function heldSource(partitions: number): { asked: Asked[]; source: LeaseSource }
   const source = new LeaseSource({
     ...{ link: link as unknown as ServerLink, leaseMs: 1_000, maxLeases: 0, clock },
     onAnswer: async () => undefined,
+    onFault: () => undefined,
   });
   return { asked, source };
 }
@@ -140,6 +141,7 @@ it("asks no more often while many wait than while one does", async () => {
   const source = new LeaseSource({
     ...{ link: link as unknown as ServerLink, leaseMs: 1_000, maxLeases: 0, clock: undefined },
     onAnswer: async () => undefined,
+    onFault: () => undefined,
   });
   const waitAndPoll = async (): Promise<void> => {
     for (;;) {
