@@ -1,4 +1,4 @@
---- @include lib-state lib-seen lib-record lib-host lib-lease lib-admit
+--- @include lib-state lib-calls lib-seen lib-record lib-host lib-lease lib-admit
 -- Takes in children that pages of another partition led to. A parcel that was taken in before changes nothing.
 --
 -- A process numbers its parcels by itself, in a stream of its own: a partition whose master lost its last calls does not give a number twice.

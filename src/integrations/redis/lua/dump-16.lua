@@ -1,4 +1,4 @@
---- @include lib-state lib-seen lib-record lib-host lib-lease
+--- @include lib-state lib-calls lib-seen lib-record lib-host lib-lease
 -- Everything of a partition, a slice at a time: records in the order of their numbers, or hosts.
 --
 -- ARGV     1 now, or "" · 2 "records", first number, how many · or "hosts" or "seen", cursor, about how many

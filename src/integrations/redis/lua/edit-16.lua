@@ -1,4 +1,4 @@
---- @include lib-state lib-seen lib-record lib-host lib-lease lib-admit
+--- @include lib-state lib-calls lib-seen lib-record lib-host lib-lease lib-admit
 -- Changes records that are not leased, by their numbers: a slice of a sweep, or one.
 --
 -- ARGV     1 now, or "" · 2 batch · 3 channel to wake sleepers, or "" · 4 "requeue", "remove", "priority", "delay", "forget",

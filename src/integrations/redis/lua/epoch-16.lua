@@ -1,4 +1,4 @@
---- @include lib-state lib-seen lib-record lib-host lib-lease
+--- @include lib-state lib-calls lib-seen lib-record lib-host lib-lease
 -- Counts identities of an epoch by their states, a slice at a time.
 --
 -- ARGV     1 now, or "" · 2 cursor · 3 how many buckets · 4 number of the epoch

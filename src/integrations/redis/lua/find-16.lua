@@ -1,4 +1,4 @@
---- @include lib-state lib-seen lib-record lib-host lib-lease
+--- @include lib-state lib-calls lib-seen lib-record lib-host lib-lease
 -- What is known of identities.
 --
 -- ARGV     1 now, or "" · 2 … fingerprint, epoch's name or "" for forever

@@ -1,4 +1,4 @@
---- @include lib-state lib-seen lib-record lib-host lib-lease
+--- @include lib-state lib-calls lib-seen lib-record lib-host lib-lease
 -- Forgets identities, a slice at a time: of one epoch, or of all. Live records go on without identity.
 --
 -- ARGV     1 now, or "" · 2 batch · 3 "slice", cursor, how many buckets, number of a family or ""

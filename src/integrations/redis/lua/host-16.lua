@@ -1,4 +1,4 @@
---- @include lib-state lib-seen lib-record lib-host lib-lease
+--- @include lib-state lib-calls lib-seen lib-record lib-host lib-lease
 -- Reads a host, or changes its settings.
 --
 -- ARGV     1 now, or "" · 2 name · 3 "view", or "set" with changes as msgpack: { delay, limit, address, block, held }

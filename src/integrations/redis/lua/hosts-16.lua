@@ -1,4 +1,4 @@
---- @include lib-keys lib-state lib-seen lib-record lib-host lib-lease
+--- @include lib-keys lib-state lib-calls lib-seen lib-record lib-host lib-lease
 -- Forgets everything of a partition, and what of hosts outlives that: clocks that run, holds, what was set by hand, failures in a row; read
 -- a slice at a time, or written anew.
 --

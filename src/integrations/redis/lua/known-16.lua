@@ -1,4 +1,4 @@
---- @include lib-state lib-seen lib-record lib-host lib-lease lib-admit lib-queue
+--- @include lib-state lib-calls lib-seen lib-record lib-host lib-lease lib-admit lib-queue
 -- Makes URLs finished, or due at a date, whatever they were and whoever holds them.
 --
 -- ARGV     1 now, or "" · 2 batch · 3 version of the rules · 4 rows (lib-admit.lua), msgpack, each with terms of its own whose end is its place
@@ -37,7 +37,7 @@ for at = 1, #facts do
     letters[at], standings[print] = "f", "f"
     countStanding(host, before, "f")
   else
-    if lease then finish(id, (endHandOut(id, lease))) end
+    if lease then finishPage(id, (endHandOut(id, lease))) end
     letters[at], standings[print] = "k", terms[at][5].k == "v" and "c" or "a"
     changes[#changes + 1] = { at, before, standings[print] }
   end

@@ -21,84 +21,90 @@ local function familyNamed(name)
   return C[FAMILIES]
 end
 
--- A shallower sighting lowers the depth of a record that still has its visit before it; its place follows. False: it has none.
-local function lowerDepth(field, at, id, depth)
-  local bytes = recordOf(id)
-  if not bytes then return false end
-  local record = readRecord(bytes)
-  if depth >= record.depth or record.state > STATE_WAITING then return false end
-  if call("HEXISTS", KL, pack(">I6", id)) == 1 then return false end
-  local gained = (record.depth - depth) * (ruleOf(record.rule).depthPriority or 0)
-  bytes = withDepth(bytes, depth)
-  if gained ~= 0 then
-    local priority = clampPriority(record.priority + gained)
-    if record.state == STATE_PENDING then
-      local host = hostOf(ownHost(record, bytes))
-      unplace(host)
-      local before = queueOf(host, record.rule, record.priority, record.isStart)
-      before[Q_COUNT] = before[Q_COUNT] - 1
-      if before[Q_COUNT] <= 0 then dropQueue(host, before) else C[STALE] = C[STALE] + 1 end
-      insertId(queueOf(host, record.rule, priority, record.isStart), id)
+-- Makes what becomes of identities that are known.
+--- @rare
+local function knownWays()
+  -- A shallower sighting lowers the depth of a record that still has its visit before it; its place follows. False: it has none.
+  local function lowerDepth(field, at, id, depth)
+    local bytes = recordOf(id)
+    if not bytes then return false end
+    local record = readRecord(bytes)
+    if depth >= record.depth or record.state > STATE_WAITING then return false end
+    if call("HEXISTS", KL, pack(">I6", id)) == 1 then return false end
+    local gained = (record.depth - depth) * (ruleOf(record.rule).depthPriority or 0)
+    bytes = withDepth(bytes, depth)
+    if gained ~= 0 then
+      local priority = clampPriority(record.priority + gained)
+      if record.state == STATE_PENDING then
+        local host = hostOf(ownHost(record, bytes))
+        unplace(host)
+        local before = queueOf(host, record.rule, record.priority, record.isStart)
+        before[Q_COUNT] = before[Q_COUNT] - 1
+        if before[Q_COUNT] <= 0 then dropQueue(host, before) else C[STALE] = C[STALE] + 1 end
+        insertId(queueOf(host, record.rule, priority, record.isStart), id)
+      end
+      bytes = withPriority(bytes, priority)
     end
-    bytes = withPriority(bytes, priority)
+    setRecord(id, bytes)
+    setWord(field, at, liveWord(id, depth))
+    return true
   end
-  setRecord(id, bytes)
-  setWord(field, at, liveWord(id, depth))
-  return true
-end
 
--- Whether a push of a known identity may stand in for it: its rule crawls again, and its time has come.
-local function canMakeWay(word, field, at, mayReplace, kind)
-  local isPut = kind == "p" or kind == "v"
-  if word == GONE_DONE then return isPut or mayReplace or kind == "a" end
-  if word ~= LIVE then return isPut end
-  local id = unpack_(">I6", buckets[field], at + 18)
-  if isPut then return call("HEXISTS", KL, pack(">I6", id)) == 0 end
-  local bytes = recordOf(id)
-  if not bytes then return false end
-  local record = readRecord(bytes)
-  if record.state == STATE_RESTING then
-    return kind ~= nil or tonumber(call("ZSCORE", KW, pack(">I6", id)) or "inf") <= now
+  -- Whether a push of a known identity may stand in for it: its rule crawls again, and its time has come.
+  local function canMakeWay(word, field, at, mayReplace, kind)
+    local isPut = kind == "p" or kind == "v"
+    if word == GONE_DONE then return isPut or mayReplace or kind == "a" end
+    if word ~= LIVE then return isPut end
+    local id = unpack_(">I6", buckets[field], at + 18)
+    if isPut then return call("HEXISTS", KL, pack(">I6", id)) == 0 end
+    local bytes = recordOf(id)
+    if not bytes then return false end
+    local record = readRecord(bytes)
+    if record.state == STATE_RESTING then
+      return kind ~= nil or tonumber(call("ZSCORE", KW, pack(">I6", id)) or "inf") <= now
+    end
+    if record.state == STATE_FAILED then return mayReplace or kind == "a" end
+    if record.state == STATE_KEPT then return kind ~= nil end
+    return record.state == STATE_PENDING and record.isAgain and mayReplace and call("HEXISTS", KL, pack(">I6", id)) == 0
   end
-  if record.state == STATE_FAILED then return mayReplace or kind == "a" end
-  if record.state == STATE_KEPT then return kind ~= nil end
-  return record.state == STATE_PENDING and record.isAgain and mayReplace and call("HEXISTS", KL, pack(">I6", id)) == 0
-end
 
--- Takes out the record that a push stands in for.
-local function makesWay(word, field, at, isPut)
-  if isPut and word ~= GONE_REMOVED then C[FORGOTTEN] = C[FORGOTTEN] + 1 end
-  if word ~= LIVE then
-    if word == GONE_DONE then
+  -- Takes out the record that a push stands in for.
+  local function makesWay(word, field, at, isPut)
+    if isPut and word ~= GONE_REMOVED then C[FORGOTTEN] = C[FORGOTTEN] + 1 end
+    if word ~= LIVE then
+      if word == GONE_DONE then
+        if isPut then C[DONE] = C[DONE] - 1 else C[NAMELESS_DONE] = C[NAMELESS_DONE] + 1 end
+      end
+      return
+    end
+    local id = unpack_(">I6", buckets[field], at + 18)
+    local bytes = recordOf(id)
+    local record = readRecord(bytes)
+    if record.state == STATE_RESTING then
+      call("ZREM", KW, pack(">I6", id))
+      C[RESTING] = C[RESTING] - 1
       if isPut then C[DONE] = C[DONE] - 1 else C[NAMELESS_DONE] = C[NAMELESS_DONE] + 1 end
+    elseif record.state == STATE_FAILED then
+      call("HDEL", KX, pack(">I6", id))
+      C[FAILED] = C[FAILED] - 1
+      if not isPut then C[FORGOTTEN] = C[FORGOTTEN] + 1 end
+      countRule(record.rule, 4, -1)
+    elseif record.state == STATE_KEPT then
+      C[KEPT] = C[KEPT] - 1
+      if isPut then C[DONE] = C[DONE] - 1 else C[NAMELESS_DONE] = C[NAMELESS_DONE] + 1 end
+    elseif record.state == STATE_WAITING then
+      call("ZREM", KW, pack(">I6", id))
+      leaveWaiting(hostOf(ownHost(record, bytes)))
+      C[WAITING] = C[WAITING] - 1
+    else
+      leaveQueue(record, bytes)
+      if not isPut then C[DONE], C[NAMELESS_DONE] = C[DONE] + 1, C[NAMELESS_DONE] + 1 end
+      countRule(record.rule, 1, -1)
     end
-    return
+    dropRecord(id)
   end
-  local id = unpack_(">I6", buckets[field], at + 18)
-  local bytes = recordOf(id)
-  local record = readRecord(bytes)
-  if record.state == STATE_RESTING then
-    call("ZREM", KW, pack(">I6", id))
-    C[RESTING] = C[RESTING] - 1
-    if isPut then C[DONE] = C[DONE] - 1 else C[NAMELESS_DONE] = C[NAMELESS_DONE] + 1 end
-  elseif record.state == STATE_FAILED then
-    call("HDEL", KX, pack(">I6", id))
-    C[FAILED] = C[FAILED] - 1
-    if not isPut then C[FORGOTTEN] = C[FORGOTTEN] + 1 end
-    countRule(record.rule, 4, -1)
-  elseif record.state == STATE_KEPT then
-    C[KEPT] = C[KEPT] - 1
-    if isPut then C[DONE] = C[DONE] - 1 else C[NAMELESS_DONE] = C[NAMELESS_DONE] + 1 end
-  elseif record.state == STATE_WAITING then
-    call("ZREM", KW, pack(">I6", id))
-    leaveWaiting(hostOf(ownHost(record, bytes)))
-    C[WAITING] = C[WAITING] - 1
-  else
-    leaveQueue(record, bytes)
-    if not isPut then C[DONE], C[NAMELESS_DONE] = C[DONE] + 1, C[NAMELESS_DONE] + 1 end
-    countRule(record.rule, 1, -1)
-  end
-  dropRecord(id)
+
+  return lowerDepth, canMakeWay, makesWay
 end
 
 -- Terms with what their rows need. Terms whose rows go to the same queue of a host share their targets: new numbers by host.
@@ -146,11 +152,18 @@ local function readRows(rows, terms, fields, own, hostNames)
   readHosts(wanted)
 end
 
--- Whether the budget of a host is spent.
-local function isSpent(term, name)
-  local host = hostAt(name)
-  local settings = host and host[H_SETTINGS]
-  return (settings and settings.admitted or 0) >= (term.rule.budgetUrls or 1e15) or (host and host[H_BYTES] or 0) >= (term.rule.budgetBytes or 1e15)
+-- Makes what finds whether the budget of a host is spent, and what counts a URL of it.
+--- @rare
+local function budgets()
+  return function(term, name)
+    local host = hostAt(name)
+    local settings = host and host[H_SETTINGS]
+    return (settings and settings.admitted or 0) >= (term.rule.budgetUrls or 1e15) or (host and host[H_BYTES] or 0) >= (term.rule.budgetBytes or 1e15)
+  end, function(name)
+    local host = hostOf(name)
+    settingsOf(host).admitted = settingsOf(host).admitted + 1
+    host[H_KEPT] = true
+  end
 end
 
 -- Adds numbers to the only queue of a plain host, or begins one where it is new or has no work; false: it must be parsed.
@@ -184,19 +197,29 @@ local function appendPlain(text, term, name, ids)
   return true
 end
 
--- Adds the numbers of new records to a queue of their host.
+-- Makes what adds the numbers of new records to a queue of their host.
+--- @rare
+local function parsedAppends()
+  return function(term, name, ids)
+    local host = hostOf(name)
+    if term.domain and not host[H_DECIDED] and host[H_TURN] == 0 then settingsOf(host).domain = term.domain end
+    if term.isLater then return appendIds(queueOf(host, WAITING_RULE, 0, 0), ids, #ids / 6) end
+    decideTurn(host, term.rule)
+    if term.isVisited then return end
+    local before = topQueue(host, term.number)
+    local isTop = before and not term.isLast
+      and (before[Q_PRIORITY] > term.priority or (before[Q_PRIORITY] == term.priority and before[Q_START] <= term.start))
+    if not isTop then unplace(host) end
+    appendIds(queueOf(host, term.number, term.priority, term.start), ids, #ids / 6)
+  end
+end
+
+-- The same, without parsing a plain host.
+local appendParsed
 local function appendNew(term, name, ids)
   if term.isPlain and hosts[name] == nil and appendPlain(hostTexts[name], term, name, ids) then return end
-  local host = hostOf(name)
-  if term.domain and not host[H_DECIDED] and host[H_TURN] == 0 then settingsOf(host).domain = term.domain end
-  if term.isLater then return appendIds(queueOf(host, WAITING_RULE, 0, 0), ids, #ids / 6) end
-  decideTurn(host, term.rule)
-  if term.isVisited then return end
-  local before = topQueue(host, term.number)
-  local isTop = before and not term.isLast
-    and (before[Q_PRIORITY] > term.priority or (before[Q_PRIORITY] == term.priority and before[Q_START] <= term.start))
-  if not isTop then unplace(host) end
-  appendIds(queueOf(host, term.number, term.priority, term.start), ids, #ids / 6)
+  appendParsed = appendParsed or parsedAppends()
+  appendParsed(term, name, ids)
 end
 
 -- Counts what was admitted under terms.
@@ -219,11 +242,13 @@ local function countTerms(terms)
 end
 
 -- Admits rows in their order; returns the codes of their requests in one text. `isKept`: those of these ends alone.
+--- @rare
 local function admit(rows, capacity, isKept)
   local prints, given = rows[4], rows[5]
   local terms, fields, own, hostNames = readTerms(rows[2]), {}, {}, {}
   readRows(rows, terms, fields, own, hostNames)
   local codes, firsts, dues = {}, {}, {}
+  local lowerDepth, canMakeWay, makesWay, isSpent, spend
 
   -- New records stand in no queue until this puts them there; those from this number on do not yet.
   local unplaced = C[NEXT_ID]
@@ -251,6 +276,7 @@ local function admit(rows, capacity, isKept)
       local isNew, isNameless = not entry, kind == "s"
       local code, makesRoom
       if entry then
+        if not makesWay then lowerDepth, canMakeWay, makesWay = knownWays() end
         local word = byte(bucket, entry + 16)
         local id = word == LIVE and unpack_(">I6", bucket, entry + 18) or -1
         -- The same URL came before in this batch, and what follows may take it out of its queue.
@@ -270,7 +296,10 @@ local function admit(rows, capacity, isKept)
           end
         end
       end
-      if isNew and term.isBudgeted and isSpent(term, name) then code = "7" end
+      if isNew and term.isBudgeted then
+        if not spend then isSpent, spend = budgets() end
+        if isSpent(term, name) then code = "7" end
+      end
       if term.isFull then code = "J" elseif not code and not (term.isPut and (entry or term.isVisited)) and C[PENDING] + C[WAITING] >= capacity then code = "A" end
       if not code then
         if kind == "r" and not makesRoom and entry and kindOf(buckets[field], entry) == GONE_DONE then
@@ -279,11 +308,7 @@ local function admit(rows, capacity, isKept)
         if makesRoom then makesWay(makesRoom, field, entry, term.isPut) end
         -- Clients remember the least depth at which a URL was seen.
         if entry and not isNameless and depth > byte(bucket, entry + 17) then C[GENERATION] = C[GENERATION] + 1 end
-        if term.isBudgeted then
-          local host = hostOf(name)
-          settingsOf(host).admitted = settingsOf(host).admitted + 1
-          host[H_KEPT] = true
-        end
+        if term.isBudgeted then spend(name) end
         local bytes = given[at]
         if isNameless then bytes = asNameless(bytes) end
         if term.family.number > 0 then bytes = withFamily(bytes, term.family.number) end

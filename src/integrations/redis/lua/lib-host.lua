@@ -263,7 +263,7 @@ local function keyOf(queue, isLast)
 end
 
 -- Puts a host where it belongs by now: for each of its rules among the ready ones, or among those that wait.
-local function place(host)
+local function placeHost(host)
   if host[H_PLACE] ~= NOWHERE then return end
   local tops = topsOf(host)
   for index = 1, #tops do
@@ -325,10 +325,21 @@ local function joinShares()
   joinedRules = {}
 end
 
+--- @rare
+local function placeTouched() for _, host in pairs(touched) do placeHost(host) end end
+
 local function placeHosts()
-  for _, host in pairs(touched) do place(host) end
+  if next(touched) then placeTouched() end
   flushPlaces()
   joinShares()
+end
+
+--- @rare
+local function packTouched(sets)
+  for name, host in pairs(touched) do
+    local count = #sets
+    sets[count + 1], sets[count + 2] = name, packHost(host)
+  end
 end
 
 local function saveHosts()
@@ -336,10 +347,7 @@ local function saveHosts()
   local sets = {}
   for at = 1, #edited do sets[2 * at - 1], sets[2 * at] = edited[at], hostTexts[edited[at]] end
   -- Those that were parsed since come later, and stay.
-  for name, host in pairs(touched) do
-    local count = #sets
-    sets[count + 1], sets[count + 2] = name, packHost(host)
-  end
+  if next(touched) then packTouched(sets) end
   callMany("HSET", KH, sets)
   touched, edited = {}, {}
 end

@@ -269,7 +269,7 @@ local function maxAttempts(record)
 end
 
 -- A page that is done goes, or rests until it comes again.
-local function finish(id, record)
+local function finishPage(id, record)
   local rule = ruleOf(record.rule)
   C[DONE] = C[DONE] + 1
   countRule(record.rule, 3, 1)
@@ -408,6 +408,7 @@ local function sweepGivingUp()
   return 1
 end
 
+--- @rare
 local function saveGivingUp()
   local names = {}
   for name in pairs(givingUp) do names[#names + 1] = name end
@@ -427,21 +428,22 @@ local function hasDue()
 end
 
 -- Does what has become due by itself, a slice of it; how much that was. Its writes come before those of the script.
-local function moveDue(most)
-  most = most or DUE_MAX
+--- @rare
+local function moveDueOf(most)
   local moved = expireLeases(most)
   saveLeases()
   if moved < most then moved = moved + wakeRecords(most - moved) end
   if moved < most then moved = moved + sweepGivingUp() end
   return moved
 end
+local function moveDue(most) return hasDue() and moveDueOf(most or DUE_MAX) or 0 end
 -- The least is that of a poll, which moves more as it is asked for more leases.
 --- @const DUE_MAX = 48, DUE_MIN = 8, DUE_HOSTS_MAX = 256
 
 local function saveAll()
   saveLeases()
-  saveGivingUp()
-  saveSeen()
+  if next(givingUp) then saveGivingUp() end
+  if next(families) then saveSeen() end
   saveRecords()
   saveHosts()
   saveParts()
@@ -453,7 +455,7 @@ end
 local function moveDueNow()
   if not hasDue() then return end
   workWhenFull()
-  moveDue()
+  moveDueOf(DUE_MAX)
   saveAll()
 end
 

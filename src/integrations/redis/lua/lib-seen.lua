@@ -111,6 +111,7 @@ local function splitOne(family)
   end
 end
 
+--- @rare
 local function saveSeen()
   for _, family in pairs(families) do
     local wanted = family.count > family.before and math.ceil(family.count / PER_BUCKET) - family.size - family.split or 0

@@ -1,4 +1,4 @@
---- @include lib-state
+--- @include lib-state lib-calls
 -- Reads the outbox a slice at a time, or takes parcels out of it that their partitions have taken in.
 --
 -- ARGV     1 now, or "" · 2 cursor, "": nothing is read · 3 about how many parcels · 4 … fields that were delivered

@@ -1,4 +1,4 @@
---- @include lib-state lib-seen lib-record lib-host lib-lease lib-queue
+--- @include lib-state poll-idle lib-calls lib-seen lib-record lib-host lib-lease lib-queue
 -- Hands out leases in order: rule by share, priority, host in turn, first or last in.
 --
 -- ARGV     1 now, or "" · 2 batch · 3 most leases · 4 milliseconds that they last · 5 fencing token, 8 random bytes
@@ -18,6 +18,7 @@ end
 
 -- A batch that is sent twice gets the leases that it has and that are still live; when there is more was in the answer that was lost. What
 -- it handed out stands beside its leases until the last of them has ended, or has got a deadline of its own.
+--- @rare
 local function again()
   local answer, members, list = answerHead(nowText, deadline), call("HGET", KL, token) or "", {}
   for at = 1, #members, CLOCKED do
@@ -137,7 +138,7 @@ end
 
 -- Puts a host that may go on into the line again. A peek writes nothing, so it notes those that are further behind.
 local function comeBack(line, host)
-  place(host)
+  placeHost(host)
   if host[H_PLACE] % 2 ~= IN_READY then return end
   local top = topQueue(host, line.rule)
   local member = top and memberOf(host, top)
@@ -326,6 +327,7 @@ local function leaseOf(number, wanted)
 end
 
 -- Rules by their passes, read a few at a time; the lowest pass goes.
+--- @rare
 local function leaseByShares(wanted)
   -- Passes since the set was read first, false of a rule that has nothing more: a peek does not write them.
   local line, farthest, passes, moved = {}, nil, {}, 0
@@ -398,7 +400,7 @@ local function leaseOfHost(name, wanted)
       if top[Q_COUNT] <= 0 then dropQueue(host, top) end
     end
   end
-  place(host)
+  placeHost(host)
 end
 
 local wanted = most

@@ -1,4 +1,4 @@
---- @include lib-state lib-seen lib-record lib-host lib-lease lib-admit
+--- @include lib-state lib-calls lib-seen lib-record lib-host lib-lease lib-admit
 -- Pushes a batch from outside.
 --
 -- ARGV     1 now, or "" · 2 batch · 3 version of the rules · 4 capacity, or "" · 5 rows (lib-admit.lua), msgpack, or ""
@@ -9,7 +9,7 @@ if done then return { "A", done, C[GENERATION] } end
 if tonumber(ARGV[3]) ~= C[VERSION] then return { "V", C[VERSION] } end
 if hasDue() then
   refuseWhenFull()
-  moveDue()
+  moveDueOf(DUE_MAX)
 end
 local codes = ARGV[5] == "" and "" or admit(cmsgpack.unpack(ARGV[5]), tonumber(ARGV[4]) or math.huge)
 local dropped = tonumber(ARGV[6])

@@ -1,4 +1,4 @@
---- @include lib-state lib-seen lib-record lib-host lib-lease lib-admit lib-queue
+--- @include lib-state lib-calls lib-seen lib-record lib-host lib-lease lib-admit lib-queue
 -- Reads queues of the server's protocol, or changes them.
 --
 -- ARGV     1 now, or "" · 2 what, and what it needs
@@ -34,6 +34,7 @@ local function eachHost(act)
 end
 
 local function drop(ids)
+  local _, _, makesWay = knownWays()
   readRecords(ids)
   local count = 0
   for _, id in ipairs(ids) do
@@ -44,7 +45,8 @@ local function drop(ids)
     if record then field, entry = entryOfRecord(family, record.prefix, id) end
     if field then
       local host, lease, standing = hostOf(ownHost(record, bytes)), handOutOf(id), standingOf(LIVE, id)
-      if lease then finish(id, (endHandOut(id, lease))) end
+      if lease then finishPage(id, (endHandOut(id, lease))) end
+      local _, _, makesWay = knownWays()
       makesWay(kindOf(buckets[field], entry), field, entry, true)
       dropEntry(family, field, entry)
       countStanding(host, standing, nil)

@@ -1,4 +1,4 @@
---- @include lib-state lib-seen lib-record lib-host lib-lease
+--- @include lib-state lib-calls lib-seen lib-record lib-host lib-lease
 -- The counters of a partition.
 --
 -- ARGV     1 now, or "" · 2 "1": counts of rules, depths, refusals too

@@ -1,4 +1,4 @@
---- @include lib-state lib-seen lib-record lib-host lib-lease lib-admit
+--- @include lib-state lib-calls lib-seen lib-record lib-host lib-lease lib-admit
 -- Takes in what an export has: records in their states and their order, finished identities, hosts, counts.
 --
 -- ARGV     1 now, or "" · 2 batch · 3 what · 4 list, msgpack

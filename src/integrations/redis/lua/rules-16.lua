@@ -1,4 +1,4 @@
---- @include lib-state
+--- @include lib-state lib-calls
 -- Takes a set of rules up: numbers, terms, and a version that batches must name from now on.
 --
 -- ARGV     1 now, or "" · 2 version before, "" any · 3 version from now on · 4 rules that are active · 5 the set as text

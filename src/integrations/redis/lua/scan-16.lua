@@ -1,4 +1,4 @@
---- @include lib-state lib-seen lib-record lib-host lib-lease
+--- @include lib-state lib-calls lib-seen lib-record lib-host lib-lease
 -- Records, a slice at a time, in no order.
 --
 -- ARGV     1 now, or "" · 2 cursor · 3 about how many

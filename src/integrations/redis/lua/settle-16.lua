@@ -1,4 +1,4 @@
---- @include lib-state lib-seen lib-record lib-host lib-lease lib-admit
+--- @include lib-state lib-calls lib-seen lib-record lib-host lib-lease lib-admit
 -- Ends leases, each in one step with what its page has led to.
 --
 -- ARGV     1 now, or "" · 2 batch · 3 version of the rules · 4 ends, msgpack · 5 rows of children of this partition, msgpack, or ""
@@ -27,34 +27,11 @@ if namesRules and tonumber(ARGV[3]) ~= C[VERSION] then return { "V", C[VERSION] 
 if hasChildren then refuseWhenFull() else workWhenFull() end
 moveDue()
 
-local answers = {}
-do
-  local more, members = ends[4] or {}, {}
-  for at = 1, #ends[3] / 12 do members[at] = sub(ends[3], 12 * at - 11, 12 * at - 6) end
-  -- Texts of leases, the hosts of those that are live, their rules, and whether a plain host may end them without more.
-  local texts = getMany(KL, members)
-  local live, numbers, isShort = {}, {}, {}
-  do
-    local names, tokens, columns, ids, isOpen = ends[1], ends[2], ends[3], {}, {}
-    readHosts(names)
-    -- Leases that were handed out together have one deadline.
-    for at = 1, #tokens do isOpen[tokens[at]] = now < batchOf(tokens[at]).deadline end
-    for at = 1, #members do
-      local a, b, c, d, e, f = byte(columns, 12 * at - 5, 12 * at)
-      local token, text = tokens[c * 256 + d], texts[at]
-      if text and (text == token and isOpen[token] or text ~= token and sub(text, 1, 8) == token and now < deadlineOf(text)) then
-        local number, one = e * 256 + f, more[at]
-        local rule, outcome = ruleOf(number), one and one[2]
-        live[at], numbers[at] = names[a * 256 + b], number
-        -- Failures in a row are settings, which a plain host does not have.
-        isShort[at] = text == token and (not one or one[1] == 1 and not one[3]) and rule.polite == 1 and not rule.every and not rule.adaptMax
-          and not (outcome and (isBadStatus(outcome.status) or outcome.retryAfter or outcome.address))
-        if not isShort[at] then ids[#ids + 1] = unpack_(">I6", members[at]) end
-      end
-    end
-    readRecords(ids)
-  end
+local answers, seenTwice, extended = {}, {}, {}
 
+-- Makes what ends a lease in any way: an answer by the lease's number, its text, its host's name, and what is more of its end.
+--- @rare
+local function longEnds()
   -- A record that goes on while its rule is gone: its bytes under the next one; true: none takes it, and it has failed.
   local function underNext(id, bytes, record, next)
     if type(next) ~= "table" then return bytes, false end
@@ -148,7 +125,82 @@ do
     return "m"
   end
 
-  local seenTwice, extended = {}, {}
+  return function(member, text, name, one)
+    local kind, outcome = one and one[1] or 1, one and one[2] or nil
+    local lease, id = readLease(member, text), unpack_(">I6", member)
+    if kind == 7 then return byte(recordOf(id), 15) >= IS_NAMELESS and "n" or "c" end
+    if kind == 5 then
+      if lease[L_MARKS] < EXTENDED then
+        local batch = batchOf(lease[L_TOKEN])
+        batch.ended, lease[L_MARKS] = batch.ended + 1, lease[L_MARKS] + EXTENDED
+      end
+      lease[L_DEADLINE] = lease[L_DEADLINE] + one[3]
+      extended[member] = packLease(lease)
+      call("HSET", KL, member, extended[member])
+      call("ZADD", KE, lease[L_DEADLINE], member)
+      return "e"
+    end
+    seenTwice[member] = true
+    local bytes = recordOf(id)
+    local record = readRecord(bytes)
+    record.deliveries = record.deliveries + 1
+    local rule, host = ruleOf(record.rule), hostOf(name)
+    dropLease(member, lease[L_TOKEN], lease[L_MARKS])
+    C[LEASED] = C[LEASED] - 1
+    countRule(record.rule, 2, -1)
+    if kind == 4 then return releaseNow(id, bytes, record, host, lease, one) end
+    if kind == 6 then return matchAgain(id, bytes, record, host, lease, one) end
+    if kind == 3 and outcome and outcome.visited == false then
+      local answer = failRecord(id, bytes, record, one[3] or "failed", outcome.status)
+      cancelVisit(host, lease)
+      return answer
+    end
+    if outcome then takeOutcome(host, rule, outcome) end
+    endVisit(host, rule, now)
+    local isFailure, answer, goneOn = true, "d", nil
+    if kind == 1 then
+      finishPage(id, record)
+      isFailure = outcome ~= nil and isBadStatus(outcome.status)
+    elseif kind == 2 then answer, goneOn = retryNow(id, bytes, record, host, one)
+    else
+      answer = failRecord(id, bytes, record, one[3] or "failed", outcome and outcome.status)
+      isFailure = not (outcome and outcome.status and outcome.status >= 100 and not isBadStatus(outcome.status))
+    end
+    if countVisit(host, rule, isFailure) then
+      giveUpHost(host)
+      local left = goneOn and recordOf(goneOn)
+      if left and byte(left) % 8 == STATE_FAILED then return "f" end
+    end
+    return answer
+  end
+end
+
+do
+  local more, members = ends[4] or {}, {}
+  for at = 1, #ends[3] / 12 do members[at] = sub(ends[3], 12 * at - 11, 12 * at - 6) end
+  -- Texts of leases, the hosts of those that are live, their rules, and whether a plain host may end them without more.
+  local texts = getMany(KL, members)
+  local live, numbers, isShort = {}, {}, {}
+  do
+    local names, tokens, columns, ids, isOpen = ends[1], ends[2], ends[3], {}, {}
+    readHosts(names)
+    -- Leases that were handed out together have one deadline.
+    for at = 1, #tokens do isOpen[tokens[at]] = now < batchOf(tokens[at]).deadline end
+    for at = 1, #members do
+      local a, b, c, d, e, f = byte(columns, 12 * at - 5, 12 * at)
+      local token, text = tokens[c * 256 + d], texts[at]
+      if text and (text == token and isOpen[token] or text ~= token and sub(text, 1, 8) == token and now < deadlineOf(text)) then
+        local number, one = e * 256 + f, more[at]
+        local rule, outcome = ruleOf(number), one and one[2]
+        live[at], numbers[at] = names[a * 256 + b], number
+        -- Failures in a row are settings, which a plain host does not have.
+        isShort[at] = text == token and (not one or one[1] == 1 and not one[3]) and rule.polite == 1 and not rule.every and not rule.adaptMax
+          and not (outcome and (isBadStatus(outcome.status) or outcome.retryAfter or outcome.address))
+        if not isShort[at] then ids[#ids + 1] = unpack_(">I6", members[at]) end
+      end
+    end
+    readRecords(ids)
+  end
 
 --- @const NO_TURN = "\0\0\0\0\0\0\0"
   -- The end of a visit to a plain host: its text thereafter, and what it brings into the sets; false: it must be parsed.
@@ -179,7 +231,7 @@ do
 
   -- A page of a plain host that is done, and whose outcome changes at most how many bytes the host has sent: false where it takes the
   -- longer way.
-  local doneCounts = {}
+  local doneCounts, endLong = {}, nil
   local function doneShort(at, outcome)
     local name, member, number = live[at], members[at], numbers[at]
     local text = hosts[name] == nil and hostTexts[name]
@@ -194,60 +246,13 @@ do
 
   for at = 1, #members do
     local one, member = more[at], members[at]
-    local kind, outcome = one and one[1] or 1, one and one[2] or nil
     if not live[at] or seenTwice[member] then
       answers[at] = "l"
       C[LATE] = C[LATE] + 1
-    elseif isShort[at] and not extended[member] and doneShort(at, outcome) then answers[at] = "d"
+    elseif isShort[at] and not extended[member] and doneShort(at, one and one[2] or nil) then answers[at] = "d"
     else
-      local lease, id = readLease(member, extended[member] or texts[at]), unpack_(">I6", member)
-      if kind == 7 then
-        answers[at] = byte(recordOf(id), 15) >= IS_NAMELESS and "n" or "c"
-      elseif kind == 5 then
-        if lease[L_MARKS] < EXTENDED then
-          local batch = batchOf(lease[L_TOKEN])
-          batch.ended, lease[L_MARKS] = batch.ended + 1, lease[L_MARKS] + EXTENDED
-        end
-        lease[L_DEADLINE] = lease[L_DEADLINE] + one[3]
-        extended[member] = packLease(lease)
-        call("HSET", KL, member, extended[member])
-        call("ZADD", KE, lease[L_DEADLINE], member)
-        answers[at] = "e"
-      else
-        seenTwice[member] = true
-        local bytes = recordOf(id)
-        local record = readRecord(bytes)
-        record.deliveries = record.deliveries + 1
-        local rule, host = ruleOf(record.rule), hostOf(live[at])
-        dropLease(member, lease[L_TOKEN], lease[L_MARKS])
-        C[LEASED] = C[LEASED] - 1
-        countRule(record.rule, 2, -1)
-        if kind == 4 then answers[at] = releaseNow(id, bytes, record, host, lease, one)
-        elseif kind == 6 then answers[at] = matchAgain(id, bytes, record, host, lease, one)
-        elseif kind == 3 and outcome and outcome.visited == false then
-          answers[at] = failRecord(id, bytes, record, one[3] or "failed", outcome.status)
-          cancelVisit(host, lease)
-        else
-          if outcome then takeOutcome(host, rule, outcome) end
-          endVisit(host, rule, now)
-          local isFailure = true
-          local goneOn
-          if kind == 1 then
-            finish(id, record)
-            answers[at] = "d"
-            isFailure = outcome ~= nil and isBadStatus(outcome.status)
-          elseif kind == 2 then answers[at], goneOn = retryNow(id, bytes, record, host, one)
-          else
-            answers[at] = failRecord(id, bytes, record, one[3] or "failed", outcome and outcome.status)
-            isFailure = not (outcome and outcome.status and outcome.status >= 100 and not isBadStatus(outcome.status))
-          end
-          if countVisit(host, rule, isFailure) then
-            giveUpHost(host)
-            local left = goneOn and recordOf(goneOn)
-            if left and byte(left) % 8 == STATE_FAILED then answers[at] = "f" end
-          end
-        end
-      end
+      endLong = endLong or longEnds()
+      answers[at] = endLong(member, extended[member] or texts[at], live[at], one)
     end
     -- Its host may go again earlier than waiting processes expect.
     wokeSomething = wokeSomething or seenTwice[member]

@@ -1,4 +1,4 @@
---- @include lib-state
+--- @include lib-state lib-calls
 -- Pauses hand-out until a time, or ends that; or writes fields of the state.
 --
 -- ARGV     1 now, or "" · 2 "pause", until · or "set", field, value … · or "claim", field, value before, "": none, value from now on

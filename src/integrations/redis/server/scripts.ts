@@ -7,6 +7,8 @@
  * A script is functions within functions, a level each. To make a closure, Lua searches all locals in use of the level around it for each one
  * that the closure uses, and takes those of outer levels without a search. Without levels each call took 15 µs more.
  *
+ *   --- @rare             before a function that few calls of a script need: what it alone uses is made within it, where it is called
+ *
  * Functions that a script does not use are left out, since each call makes all of them anew; so are comments and indentation, since the
  * server keeps each text.
  */
@@ -60,7 +62,7 @@ export function scriptOf(name: ScriptName): Script {
 }
 
 /** Parts after which a new level begins, where a script includes them. A level may use at most 60 names of those around it. */
-const LEVELS_AFTER = ["lib-state", "lib-record"];
+const LEVELS_AFTER = ["lib-calls", "lib-record"];
 
 function assemble(own: string): string {
   const included = /^--- @include (.*)$/m.exec(own)?.[1]?.split(" ") ?? [];
@@ -87,8 +89,11 @@ function assemble(own: string): string {
     .join("\n");
 }
 
-/** The text without functions of the outermost level that nothing names. */
+/** The text without functions of the outermost level that nothing names, and with those that only rare ones name within each of these. */
 function withoutUnused(text: string): string {
+  const rare = new Set(
+    [...text.matchAll(/^--- @rare\nlocal function (\w+)/gm)].map(([, name]) => name),
+  );
   const bare = text.replace(/^\s*--.*$/gm, "");
   const parts = bare.split(/^(?=local function )/m).flatMap((part) => {
     const end = /^(?:local function .* end$|end$)/m.exec(part);
@@ -96,20 +101,35 @@ function withoutUnused(text: string): string {
     const size = end.index + end[0].length;
     return [part.slice(0, size), part.slice(size)];
   });
-  for (;;) {
-    const counts = new Map<string, number>();
-    for (const part of parts)
-      for (const [word] of part.matchAll(/\b[a-zA-Z_]\w*\b/g))
-        counts.set(word, (counts.get(word) ?? 0) + 1);
-    let isSame = true;
-    parts.forEach((part, at) => {
-      const name = /^local function (\w+)/.exec(part)?.[1];
-      if (name === undefined) return;
-      const own = [...part.matchAll(new RegExp(`\\b${name}\\b`, "g"))].length;
-      if (counts.get(name) !== own) return;
-      parts[at] = "";
-      isSame = false;
-    });
-    if (isSame) return parts.join("");
-  }
+  const names = parts.map((part) => /^local function (\w+)/.exec(part)?.[1]);
+  const named = parts.map((part) => {
+    const words = new Set(part.match(/\b[a-zA-Z_]\w*\b/g));
+    return names.flatMap((name, at) => (name !== undefined && words.has(name) ? [at] : []));
+  });
+  /** What these parts name by themselves and by what they name, but for what is at hand, and for what only a rare function names. */
+  const neededBy = (from: readonly number[], hasAlready: ReadonlySet<number>): number[] => {
+    const found = new Set<number>();
+    const follow = (part: number): void => {
+      for (const at of named[part] as number[]) {
+        if (at === part || hasAlready.has(at) || found.has(at)) continue;
+        found.add(at);
+        if (!rare.has(names[at])) follow(at);
+      }
+    };
+    from.forEach(follow);
+    return [...found].sort((a, b) => a - b);
+  };
+  const made = (at: number, hasAlready: ReadonlySet<number>): string => {
+    const own = parts[at] as string;
+    if (!rare.has(names[at])) return own;
+    const inside = neededBy([at], new Set([...hasAlready, at]));
+    const all = new Set([...hasAlready, ...inside, at]);
+    const head = own.indexOf(")") + 1;
+    return [own.slice(0, head), ...inside.map((one) => made(one, all)), own.slice(head)].join("\n");
+  };
+  const outside = parts.flatMap((_, at) => (names[at] === undefined ? [at] : []));
+  const all = new Set(neededBy(outside, new Set()));
+  return parts
+    .map((part, at) => (names[at] === undefined ? part : all.has(at) ? made(at, all) : ""))
+    .join("");
 }
