@@ -247,7 +247,7 @@ local function admit(rows, capacity, isKept)
   local prints, given = rows[4], rows[5]
   local terms, fields, own, hostNames = readTerms(rows[2]), {}, {}, {}
   readRows(rows, terms, fields, own, hostNames)
-  local codes, firsts, dues = {}, {}, {}
+  local codes, firsts, dues, count = {}, {}, {}, 0
   local lowerDepth, canMakeWay, makesWay, isSpent, spend
 
   -- New records stand in no queue until this puts them there; those from this number on do not yet.
@@ -339,11 +339,12 @@ local function admit(rows, capacity, isKept)
       elseif code == "2" or code == "3" then C[DUPLICATE] = C[DUPLICATE] + 1
       elseif code == "A" or code == "J" then C[FULL] = C[FULL] + 1
       elseif code == "7" then call("HINCRBY", KM, "x:budget", 1) end
-      codes[#codes + 1] = code
+      count = count + 1
+      codes[count] = code
     end
   end
   placeNew()
   countTerms(terms)
-  C[PUSHED] = C[PUSHED] + #codes
+  C[PUSHED] = C[PUSHED] + count
   return concat(codes)
 end

@@ -26,8 +26,8 @@
 --- @const WAITING_RULE = 65534
 --- @const HOST = ">I4ddB", LANE = ">HBdI5I4I6", TURNS = ">I7dI3BB", ENDS = ">I4I4HB", PLAIN_BYTES = 78
 
--- Texts of hosts as read or changed, false: there is none; names of those to be written; parsed hosts; those of them that may have changed.
-local hostTexts, edited, hosts, touched = {}, {}, {}, {}
+-- Texts of hosts as read or changed, false: there is none; names and texts to be written; parsed hosts; those of them that may have changed.
+local hostTexts, edited, editedCount, hosts, touched = {}, {}, 0, {}, {}
 local addReady, dropReady, addDelayed, dropDelayed, joinedRules = {}, {}, {}, {}, {}
 
 local function parseHost(name, text)
@@ -124,7 +124,8 @@ end
 -- Changes the text of a host that is not parsed.
 local function editHost(name, text)
   hostTexts[name] = text
-  edited[#edited + 1] = name
+  edited[editedCount + 1], edited[editedCount + 2] = name, text
+  editedCount = editedCount + 2
 end
 
 local function settingsOf(host)
@@ -335,21 +336,16 @@ local function placeHosts()
 end
 
 --- @rare
-local function packTouched(sets)
-  for name, host in pairs(touched) do
-    local count = #sets
-    sets[count + 1], sets[count + 2] = name, packHost(host)
-  end
+local function packTouched()
+  for name, host in pairs(touched) do editHost(name, packHost(host)) end
 end
 
 local function saveHosts()
   placeHosts()
-  local sets = {}
-  for at = 1, #edited do sets[2 * at - 1], sets[2 * at] = edited[at], hostTexts[edited[at]] end
   -- Those that were parsed since come later, and stay.
-  if next(touched) then packTouched(sets) end
-  callMany("HSET", KH, sets)
-  touched, edited = {}, {}
+  if next(touched) then packTouched() end
+  callMany("HSET", KH, edited)
+  touched, edited, editedCount = {}, {}, 0
 end
 
 local function queueOf(host, rule, priority, start)

@@ -9,15 +9,17 @@
 --- @const HAS_PRIORITY = 1, HAS_FAMILY = 2, HAS_MAX = 4, HAS_PARENT = 8, HAS_HOST = 16, HAS_REST = 32
 --- @const IS_START = 64, IS_NAMELESS = 128
 
--- Records by number, false where there is none; those that have changed; fields to be deleted; and fields and values to be written.
-local records, dirtyRecords, recordDrops, newRecords = {}, {}, {}, {}
+-- Records by number, false where there is none; those that have changed; and fields and values of new ones.
+local records, dirtyRecords, newRecords = {}, {}, {}
+-- The number of the first new one.
+local firstNew = C[NEXT_ID]
 
 -- Reads many records at once.
 local function readRecords(ids)
   local missing, fields = {}, {}
   for at = 1, #ids do
     local id = ids[at]
-    if records[id] == nil then
+    if records[id] == nil and id < firstNew then
       local count = #fields + 1
       records[id], missing[count], fields[count] = false, id, pack(">I6", id)
     end
@@ -30,7 +32,7 @@ end
 local function recordOf(id)
   local bytes = records[id]
   if bytes ~= nil then return bytes end
-  bytes = call("HGET", KC, pack(">I6", id))
+  bytes = id >= firstNew and newRecords[2 * (id - firstNew) + 2] or call("HGET", KC, pack(">I6", id))
   records[id] = bytes
   return bytes
 end
@@ -58,8 +60,7 @@ local function addRecord(bytes)
   local id = C[NEXT_ID]
   local member = pack(">I6", id)
   C[NEXT_ID] = id + 1
-  records[id] = bytes
-  local count = #newRecords
+  local count = 2 * (id - firstNew)
   newRecords[count + 1], newRecords[count + 2] = member, bytes
   return member
 end
@@ -67,7 +68,7 @@ end
 -- Records that were added come first: some of them have changed since, or are gone.
 local function saveRecords()
   callMany("HSET", KC, newRecords)
-  local sets, drops = {}, recordDrops
+  local sets, drops = {}, {}
   for id in pairs(dirtyRecords) do
     local bytes = records[id]
     if bytes then
@@ -77,7 +78,7 @@ local function saveRecords()
   end
   callMany("HSET", KC, sets)
   callMany("HDEL", KC, drops)
-  dirtyRecords, recordDrops, newRecords = {}, {}, {}
+  dirtyRecords, newRecords, firstNew = {}, {}, C[NEXT_ID]
 end
 
 -- The fields of a record that decisions need.

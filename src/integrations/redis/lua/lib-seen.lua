@@ -96,8 +96,10 @@ local function splitOne(family)
   local bucket = buckets[lowField]
   -- Entries that go the same way and stand together are cut as one.
   local stays, moves, from, stayed = "", "", 1, true
+  -- Of the hashes of a bucket one more bit decides.
+  local byteAt, half = 3 - floor(family.level / 8), 2 ^ (family.level % 8)
   for at = 1, #bucket + 1, ENTRY do
-    local stay = at < #bucket and unpack_(">I4", bucket, at) % doubled == low
+    local stay = at < #bucket and byte(bucket, at + byteAt) % (2 * half) < half
     if at > #bucket or stay ~= stayed then
       if stayed then stays = stays .. sub(bucket, from, at - 1) else moves = moves .. sub(bucket, from, at - 1) end
       from, stayed = at, stay

@@ -56,7 +56,7 @@ if isPeek then
 end
 
 -- Records of what is handed out; its numbers and tokens; its numbers and clocks; its numbers where some are stale.
-local leases, sets, clocks, handed = {}, {}, {}, {}
+local leases, sets, clocks, handed, count = {}, {}, {}, {}, 0
 
 local function isStanding(id, queue)
   local bytes = recordOf(id)
@@ -71,11 +71,11 @@ end
 
 -- Makes the lease of a record that left its queue; the times and the turn are its host's.
 local function leaseOut(member, bytes, before, set)
-  local count = #sets
-  sets[count + 1], sets[count + 2] = member, token
-  count = #clocks
-  clocks[count + 1], clocks[count + 2], clocks[count + 3] = member, before, set
-  leases[#leases + 1] = bytes
+  local two, three = 2 * count, 3 * count
+  count = count + 1
+  sets[two + 1], sets[two + 2] = member, token
+  clocks[three + 1], clocks[three + 2], clocks[three + 3] = member, before, set
+  leases[count] = bytes
   if C[STALE] > 0 then handed[member] = true end
 end
 
@@ -411,7 +411,7 @@ if isCut then wanted = room end
 if wanted > 0 and ARGV[7] == "host" then leaseOfHost(ARGV[8], wanted)
 elseif wanted > 0 and ARGV[7] == "queues" then
   hasMoved = true -- clocks of queues
-  serveQueues(leaseOfHost, function() return #leases end, wanted, cmsgpack.unpack(ARGV[8]))
+  serveQueues(leaseOfHost, function() return count end, wanted, cmsgpack.unpack(ARGV[8]))
 elseif wanted > 0 then
   if C[RULES] > 1 then leaseByShares(wanted) else
     local first = call("ZRANGEBYLEX", KR, "-", "(\253", "LIMIT", "0", "1")[1]
@@ -430,7 +430,7 @@ local function nextAt()
   return at and string.format("%.17g", at) or ""
 end
 
-local count, given = #leases, concat(clocks)
+local given = concat(clocks)
 local function answerAll(next)
   local answer = answerHead(next, deadline)
   answer[7] = given

@@ -178,7 +178,7 @@ end
 do
   local more, members = ends[4] or {}, {}
   for at = 1, #ends[3] / 12 do members[at] = sub(ends[3], 12 * at - 11, 12 * at - 6) end
-  -- Texts of leases, the hosts of those that are live, their rules, and whether a plain host may end them without more.
+  -- Texts of leases, the hosts of those that are live, their rules; and the rule again where a plain host may end them without more.
   local texts = getMany(KL, members)
   local live, numbers, isShort = {}, {}, {}
   do
@@ -191,11 +191,11 @@ do
       local token, text = tokens[c * 256 + d], texts[at]
       if text and (text == token and isOpen[token] or text ~= token and sub(text, 1, 8) == token and now < deadlineOf(text)) then
         local number, one = e * 256 + f, more[at]
-        local rule, outcome = ruleOf(number), one and one[2]
+        local rule, outcome = ruleCache[number] or ruleOf(number), one and one[2]
         live[at], numbers[at] = names[a * 256 + b], number
         -- Failures in a row are settings, which a plain host does not have.
         isShort[at] = text == token and (not one or one[1] == 1 and not one[3]) and rule.polite == 1 and not rule.every and not rule.adaptMax
-          and not (outcome and (isBadStatus(outcome.status) or outcome.retryAfter or outcome.address))
+          and not (outcome and (isBadStatus(outcome.status) or outcome.retryAfter or outcome.address)) and rule
         if not isShort[at] then ids[#ids + 1] = unpack_(">I6", members[at]) end
       end
     end
@@ -203,6 +203,8 @@ do
   end
 
 --- @const NO_TURN = "\0\0\0\0\0\0\0"
+  -- Clocks of hosts after their visits, by rule, flags and place: most are the same.
+  local clocks = {}
   -- The end of a visit to a plain host: its text thereafter, and what it brings into the sets; false: it must be parsed.
   local function endPlain(name, text, number, rule, bytes)
     local readyAt = now + (rule.delay or 0)
@@ -217,7 +219,13 @@ do
         addReady[member], place = true, IN_READY
         if C[RULES] > 1 then joinedRules[number] = true end
       end
-      text = pack(">c54dI3BBc0", text, readyAt, 0, flags, place, sub(text, 68))
+      local key = number * 1024 + flags * 4 + place
+      local clock = clocks[key]
+      if not clock then
+        clock = pack(">dI3BB", readyAt, 0, flags, place)
+        clocks[key] = clock
+      end
+      text = sub(text, 1, 54) .. clock .. sub(text, 68)
     else
       if byte(text, 21) > 1 then return false end
       local _, _, leased, flags, place = unpack_(TURNS, text, 22)
@@ -231,14 +239,16 @@ do
 
   -- A page of a plain host that is done, and whose outcome changes at most how many bytes the host has sent: false where it takes the
   -- longer way.
-  local doneCounts, endLong = {}, nil
+  local doneCounts, shorts, shortCount, endLong = {}, {}, 0, nil
   local function doneShort(at, outcome)
     local name, member, number = live[at], members[at], numbers[at]
     local text = hosts[name] == nil and hostTexts[name]
-    if not text or not endPlain(name, text, number, ruleOf(number), outcome and outcome.bytes or 0) then return false end
+    if not text or not endPlain(name, text, number, isShort[at], outcome and outcome.bytes or 0) then return false end
     seenTwice[member] = true
-    dropLease(member, texts[at], 0)
-    recordDrops[#recordDrops + 1] = member
+    shortCount = shortCount + 1
+    shorts[shortCount] = member
+    local batch = batchOf(texts[at])
+    batch.ended = batch.ended + 1
     if hasChildren then records[unpack_(">I6", member)] = false end
     doneCounts[number] = (doneCounts[number] or 0) + 1
     return true
@@ -254,16 +264,18 @@ do
       endLong = endLong or longEnds()
       answers[at] = endLong(member, extended[member] or texts[at], live[at], one)
     end
-    -- Its host may go again earlier than waiting processes expect.
-    wokeSomething = wokeSomething or seenTwice[member]
   end
+  -- Hosts may go again earlier than waiting processes expect.
+  if next(seenTwice) then wokeSomething = true end
+  -- The first write takes something away, so that a server whose memory is full carries out ends without children.
+  callMany("HDEL", KL, shorts)
+  callMany("HDEL", KC, shorts)
   for number, count in pairs(doneCounts) do
     C[LEASED], C[DONE] = C[LEASED] - count, C[DONE] + count
     countRule(number, 2, -count)
     countRule(number, 3, count)
   end
 end
--- The first write takes something away, so that a server whose memory is full carries out ends without children.
 saveLeases()
 
 local function isKept(finish) return answers[finish] == "d" end
