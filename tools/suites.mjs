@@ -125,6 +125,7 @@ export const LONG_TESTS = [
       "test/regressions/redis-bounds.test.ts",
       "test/regressions/redis-bytes.test.ts",
       "test/regressions/redis-gave-up.test.ts",
+      "test/regressions/redis-idle-poll.test.ts",
       "test/regressions/redis-key-of-another-type.test.ts",
       "test/regressions/redis-many-overdue.test.ts",
       "test/regressions/redis-poll-beyond-max.test.ts",

@@ -85,20 +85,6 @@ local function countLeases(number, count)
   countRule(number, 5, count)
 end
 
-local function takeLease(host, queue, rule, id, bytes)
-  local turnBefore, readyBefore, readySet = host[H_TURN], host[H_READYAT], -1
-  host[H_LEASED] = host[H_LEASED] + 1
-  C[TURN] = C[TURN] + 1
-  local turnSet = C[TURN] * FRACTIONS
-  if isClockKept(host, rule) then
-    readySet = now + delayOf(host, rule)
-    host[H_TURN], host[H_READYAT] = turnSet, readySet
-  end
-  leaseOut(pack(">I6", id), bytes, pack(">I7d", turnBefore, readyBefore), pack(">I7d", turnSet, readySet))
-  queue[Q_COUNT] = queue[Q_COUNT] - 1
-  countLeases(queue[Q_RULE], 1)
-end
-
 -- Ready hosts of a rule, in order; `list` is what was read, and hosts that came back since stand in it too.
 local lines = {}
 local function lineOf(rule)
@@ -110,6 +96,31 @@ local function lineOf(rule)
     lines[rule] = line
   end
   return line
+end
+
+-- Reads what the hosts of a line need that cannot be handed out by their texts alone.
+--- @rare
+local function readAhead(line)
+  line.isAhead = true
+  local ids, fields, parsed, isLifo = {}, {}, {}, ruleOf(line.rule).lifo == 1
+  for at = line.at, #line.list do
+    local name = line.names[at]
+    local text = line.isPlain and hosts[name] == nil and hostTexts[name]
+    if text and byte(text, 21) == 1 and byte(text, 66) % 4 == 0 then
+      if sub(text, 72, 75) ~= sub(text, 38, 41) then fields[#fields + 1] = sub(text, 33, 37) .. sub(text, 72, 75) end
+    else
+      local host = hostAt(name)
+      local top = host and topQueue(host, line.rule)
+      if top then
+        fields[#fields + 1] = nextPart(top, isLifo and top[Q_START] == 0)
+        parsed[#parsed + 1] = top
+      end
+    end
+  end
+  readParts(fields)
+  local each = ruleOf(line.rule).polite == 1 and 1 or math.ceil(line.count / math.max(#line.names, 1))
+  for _, top in ipairs(parsed) do nextIds(top, isLifo and top[Q_START] == 0, each, ids) end
+  readRecords(ids)
 end
 
 -- Whether a member of a rule stands before another, by their bytes as in the set: Lua compares texts in the order of the server's locale.
@@ -136,67 +147,13 @@ local function joinLine(line, member)
   return true
 end
 
--- Puts a host that may go on into the line again. A peek writes nothing, so it notes those that are further behind.
-local function comeBack(line, host)
-  placeHost(host)
-  if host[H_PLACE] % 2 ~= IN_READY then return end
-  local top = topQueue(host, line.rule)
-  local member = top and memberOf(host, top)
-  if not member or not addReady[member] or joinLine(line, member) or not isPeek then return end
-  line.later[#line.later + 1] = member
-end
-
--- Numbers of records that had left their queues were passed over.
-local hasMoved = false
-
--- Takes numbers from the front of a queue whose records have left it; whether its next record is another one now.
-local function dropStale(queue, isLast)
-  if C[STALE] == 0 then return false end
-  local dropped = false
-  while queue[Q_COUNT] > 0 and mayGoOn() do
-    if isStanding(keyOf(queue, isLast), queue) then break end
-    popId(queue, isLast)
-    hasMoved, dropped = true, true
+--- @rare
+local function joinLater(line)
+  local later = line.later
+  line.later, line.last = {}, line.last or pack(">H", line.rule)
+  for _, member in ipairs(later) do
+    if not joinLine(line, member) then line.later[#line.later + 1] = member end
   end
-  return dropped
-end
-
--- The next record of a queue; nil: it holds none and is gone, or the script may not go on.
-local function takeNext(host, queue, isLast)
-  while mayGoOn() do
-    local id = popId(queue, isLast)
-    if not id then
-      dropQueue(host, queue)
-      return nil
-    end
-    hasMoved = true
-    local bytes = isStanding(id, queue)
-    if bytes then return id, bytes end
-  end
-end
-
--- Reads what the hosts of a line need that cannot be handed out by their texts alone.
-local function readAhead(line)
-  line.isAhead = true
-  local ids, fields, parsed, isLifo = {}, {}, {}, ruleOf(line.rule).lifo == 1
-  for at = line.at, #line.list do
-    local name = line.names[at]
-    local text = line.isPlain and hosts[name] == nil and hostTexts[name]
-    if text and byte(text, 21) == 1 and byte(text, 66) % 4 == 0 then
-      if sub(text, 72, 75) ~= sub(text, 38, 41) then fields[#fields + 1] = sub(text, 33, 37) .. sub(text, 72, 75) end
-    else
-      local host = hostAt(name)
-      local top = host and topQueue(host, line.rule)
-      if top then
-        fields[#fields + 1] = nextPart(top, isLifo and top[Q_START] == 0)
-        parsed[#parsed + 1] = top
-      end
-    end
-  end
-  readParts(fields)
-  local each = ruleOf(line.rule).polite == 1 and 1 or math.ceil(line.count / math.max(#line.names, 1))
-  for _, top in ipairs(parsed) do nextIds(top, isLifo and top[Q_START] == 0, each, ids) end
-  readRecords(ids)
 end
 
 local function readLine(line, count)
@@ -206,13 +163,7 @@ local function readLine(line, count)
   local list = call("ZRANGEBYLEX", KR, from, "(" .. pack(">H", line.rule + 1), "LIMIT", "0", count)
   line.list, line.at, line.isWhole, line.count, line.isAhead = list, 1, #list < count, count, false
   if #list > 0 then line.last = list[#list] end
-  if #line.later > 0 then
-    local later = line.later
-    line.later, line.last = {}, line.last or prefix
-    for _, member in ipairs(later) do
-      if not joinLine(line, member) then line.later[#line.later + 1] = member end
-    end
-  end
+  if #line.later > 0 then joinLater(line) end
   local names = {}
   for at = 1, #list do names[at] = sub(list[at], NAME_AT) end
   line.names = names
@@ -276,20 +227,63 @@ local function leasePlain(line, rule, wanted)
   return made
 end
 
--- Leases of the next host of a rule, one or, without politeness, as many as go before the next one; 0: there is none that may go. A peek
--- reads all that it may need at once: a host that comes back further behind than what was read is not written, and would not be read.
-local function leaseOf(number, wanted)
-  local rule, line = ruleOf(number), lineOf(number)
+-- Numbers of records that had left their queues were passed over.
+local hasMoved = false
+
+local function takeLease(host, queue, rule, id, bytes)
+  local turnBefore, readyBefore, readySet = host[H_TURN], host[H_READYAT], -1
+  host[H_LEASED] = host[H_LEASED] + 1
+  C[TURN] = C[TURN] + 1
+  local turnSet = C[TURN] * FRACTIONS
+  if isClockKept(host, rule) then
+    readySet = now + delayOf(host, rule)
+    host[H_TURN], host[H_READYAT] = turnSet, readySet
+  end
+  leaseOut(pack(">I6", id), bytes, pack(">I7d", turnBefore, readyBefore), pack(">I7d", turnSet, readySet))
+  queue[Q_COUNT] = queue[Q_COUNT] - 1
+  countLeases(queue[Q_RULE], 1)
+end
+
+-- Puts a host that may go on into the line again. A peek writes nothing, so it notes those that are further behind.
+local function comeBack(line, host)
+  placeHost(host)
+  if host[H_PLACE] % 2 ~= IN_READY then return end
+  local top = topQueue(host, line.rule)
+  local member = top and memberOf(host, top)
+  if not member or not addReady[member] or joinLine(line, member) or not isPeek then return end
+  line.later[#line.later + 1] = member
+end
+
+-- Takes numbers from the front of a queue whose records have left it; whether its next record is another one now.
+local function dropStale(queue, isLast)
+  if C[STALE] == 0 then return false end
+  local dropped = false
+  while queue[Q_COUNT] > 0 and mayGoOn() do
+    if isStanding(keyOf(queue, isLast), queue) then break end
+    popId(queue, isLast)
+    hasMoved, dropped = true, true
+  end
+  return dropped
+end
+
+-- The next record of a queue; nil: it holds none and is gone, or the script may not go on.
+local function takeNext(host, queue, isLast)
   while mayGoOn() do
-    if line.at > #line.list then
-      if line.isWhole then return 0 end
-      readLine(line, isPeek and most or wanted)
-      if #line.list == 0 then return 0 end
+    local id = popId(queue, isLast)
+    if not id then
+      dropQueue(host, queue)
+      return nil
     end
-    if line.isPlain then
-      local made = leasePlain(line, rule, wanted)
-      if made > 0 then return made end
-    end
+    hasMoved = true
+    local bytes = isStanding(id, queue)
+    if bytes then return id, bytes end
+  end
+end
+
+-- Makes what hands out of the next host of a line, whatever it is: so many leases; 0: it may not go.
+--- @rare
+local function parsedLeases()
+  return function(line, rule, number, wanted)
     if not line.isAhead then readAhead(line) end
     local member = line.list[line.at]
     line.at = line.at + 1
@@ -320,8 +314,30 @@ local function leaseOf(number, wanted)
       end
       if top[Q_COUNT] <= 0 then dropQueue(host, top) end
       comeBack(line, host)
+      return made
+    end
+    return 0
+  end
+end
+
+local leaseParsed
+-- Leases of the next host of a rule, one or, without politeness, as many as go before the next one; 0: there is none that may go. A peek
+-- reads all that it may need at once: a host that comes back further behind than what was read is not written, and would not be read.
+local function leaseOf(number, wanted)
+  local rule, line = ruleOf(number), lineOf(number)
+  while mayGoOn() do
+    if line.at > #line.list then
+      if line.isWhole then return 0 end
+      readLine(line, isPeek and most or wanted)
+      if #line.list == 0 then return 0 end
+    end
+    if line.isPlain then
+      local made = leasePlain(line, rule, wanted)
       if made > 0 then return made end
     end
+    leaseParsed = leaseParsed or parsedLeases()
+    local made = leaseParsed(line, rule, number, wanted)
+    if made > 0 then return made end
   end
   return 0
 end
@@ -380,27 +396,30 @@ local function leaseByShares(wanted)
   end
 end
 
--- Leases of one host, whatever its clock, its limit or a hold.
-local function leaseOfHost(name, wanted)
-  local host = hostAt(name)
-  if not host then return end
-  touched[name] = host
-  unplace(host)
-  while wanted > 0 and mayGoOn() do
-    local top
-    for _, queue in ipairs(topsOf(host)) do
-      if isClockKept(host, ruleOf(queue[Q_RULE])) and (not top or queue[Q_RULE] < top[Q_RULE]) then top = queue end
+-- Makes what leases of one host, whatever its clock, its limit or a hold.
+--- @rare
+local function hostLeases()
+  return function(name, wanted)
+    local host = hostAt(name)
+    if not host then return end
+    touched[name] = host
+    unplace(host)
+    while wanted > 0 and mayGoOn() do
+      local top
+      for _, queue in ipairs(topsOf(host)) do
+        if isClockKept(host, ruleOf(queue[Q_RULE])) and (not top or queue[Q_RULE] < top[Q_RULE]) then top = queue end
+      end
+      if not top then break end
+      local rule = ruleOf(top[Q_RULE])
+      local id, bytes = takeNext(host, top, rule.lifo == 1 and top[Q_START] == 0)
+      if id then
+        takeLease(host, top, rule, id, bytes)
+        wanted = wanted - 1
+        if top[Q_COUNT] <= 0 then dropQueue(host, top) end
+      end
     end
-    if not top then break end
-    local rule = ruleOf(top[Q_RULE])
-    local id, bytes = takeNext(host, top, rule.lifo == 1 and top[Q_START] == 0)
-    if id then
-      takeLease(host, top, rule, id, bytes)
-      wanted = wanted - 1
-      if top[Q_COUNT] <= 0 then dropQueue(host, top) end
-    end
+    placeHost(host)
   end
-  placeHost(host)
 end
 
 local wanted = most
@@ -408,10 +427,10 @@ if limit > 0 then wanted = math.min(wanted, limit - C[LEASED]) end
 if C[PAUSED] > now then wanted = 0 end
 local isCut = not isPeek and changed > 0 and wanted > room
 if isCut then wanted = room end
-if wanted > 0 and ARGV[7] == "host" then leaseOfHost(ARGV[8], wanted)
+if wanted > 0 and ARGV[7] == "host" then hostLeases()(ARGV[8], wanted)
 elseif wanted > 0 and ARGV[7] == "queues" then
   hasMoved = true -- clocks of queues
-  serveQueues(leaseOfHost, function() return count end, wanted, cmsgpack.unpack(ARGV[8]))
+  serveQueues(hostLeases(), function() return count end, wanted, cmsgpack.unpack(ARGV[8]))
 elseif wanted > 0 then
   if C[RULES] > 1 then leaseByShares(wanted) else
     local first = call("ZRANGEBYLEX", KR, "-", "(\253", "LIMIT", "0", "1")[1]
@@ -449,8 +468,9 @@ C[LEASED] = C[LEASED] + count
 saveLeases()
 if count < most then C[SLEEPERS] = 1 end
 if count > 0 then
+  local two = 2 * count
+  sets[two + 1], sets[two + 2], sets[two + 3], sets[two + 4] = token, given, "n" .. token, pack(">I4d", count, deadline)
   callMany("HSET", KL, sets)
-  call("HSET", KL, token, given, "n" .. token, pack(">I4d", count, deadline))
   call("ZADD", KE, deadline, token)
   keepAnswer(ARGV[2], "")
 end
