@@ -126,7 +126,7 @@ export interface RecoveryProgress {
 export interface FrontierFault {
   /**
    * `hook` and `listener`: a function of yours. `handler`: a worker's. `user`: `done({ errors })`. `disk`: the
-   * directory. `server`: a partition on Redis, while others gave leases. `request`: a request found to be wrong later.
+   * directory. `server`: a partition on Redis, beside leases of others. `request`: a request found to be wrong later.
    */
   readonly kind: "listener" | "hook" | "handler" | "request" | "disk" | "server" | "user";
   /** What failed: the hook's, event's or handler's name. */

@@ -9,6 +9,7 @@
  */
 import type { HostPlace } from "./redis-host.ts";
 import { after, type Clock } from "../../../base/clock.ts";
+import type { FrontierFault } from "../../../engine/types/event-types.ts";
 import { countHandOut } from "../requests/record-bytes.ts";
 import { MACHINE, randomBytes } from "../server/waiting.ts";
 import type { ServerLink } from "../server/server-link.ts";
@@ -41,7 +42,7 @@ export interface LeaseSourceParts {
   /** A partition has answered: its version of the rules, and its generation and whether it is paused. */
   onAnswer(partition: number, version: number, state: readonly unknown[]): Promise<void>;
   /** A partition has failed beside leases that go out. */
-  onFault(partition: number, cause: unknown): void;
+  onFault(fault: FrontierFault): void;
 }
 
 type Failure = readonly [partition: number, cause: unknown];
@@ -155,7 +156,7 @@ export class LeaseSource {
     for (const [partition, cause] of causes) {
       if (leases.length === 0) throw cause;
       this.#failed.set(partition, cause);
-      this.#parts.onFault(partition, cause);
+      this.#parts.onFault({ kind: "server", stage: `partition ${partition}`, cause });
     }
     return leases;
   }

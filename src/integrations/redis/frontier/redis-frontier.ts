@@ -97,8 +97,7 @@ export class OpenRedisFrontier implements RedisFrontier {
         if (partition === 0) this.#showPause(Number(paused) === 1);
         await rules.follow(partition, version);
       },
-      onFault: (partition, cause) =>
-        this.#events.fault({ kind: "server", stage: `partition ${partition}`, cause }),
+      onFault: (fault) => this.#events.fault(fault),
     });
     this.#edits = new Edits(parts, this.#pushes, () => this.#source.now());
     const now = (): number => this.#source.now();
