@@ -26,6 +26,8 @@ import { parseAst } from "rolldown/parseAst";
 import { rollup } from "rollup";
 import { dts } from "rollup-plugin-dts";
 
+/** Of a line `--- @const` of a script on Redis. */
+const CONSTANT = /([A-Z][A-Z_0-9]*) = ("[^"]*"|\d+)(?:, )?/g;
 const root = fileURLToPath(new URL("..", import.meta.url));
 const plain = join(root, "build/plain");
 const dist = join(root, "dist");
@@ -103,23 +105,43 @@ function luaInside() {
     load(id) {
       if (!id.endsWith("/integrations/redis/server/lua-files.js")) return null;
       const folder = join(plain, "integrations/redis/lua");
-      const texts = readdirSync(folder).map((file) => [
+      const files = readdirSync(folder).map((file) => [
         file.replace(/\.lua$/, ""),
-        spare(readFileSync(join(folder, file), "utf8")),
+        readFileSync(join(folder, file), "utf8"),
       ]);
+      const constants = constantsOf(files.map(([, text]) => text).join("\n"));
+      const texts = files.map(([name, text]) => [name, spare(text, constants)]);
       const all = JSON.stringify(Object.fromEntries(texts));
       return `const TEXTS = ${all};\nexport const luaText = (name) => TEXTS[name];\n`;
     },
   };
 }
 
+/** Numbers and texts by the names that stand for them in all scripts (`scripts.ts`). */
+function constantsOf(text) {
+  const constants = new Map();
+  for (const [line] of text.matchAll(/^--- @const .*$/gm))
+    for (const [, name, value] of line.matchAll(CONSTANT)) {
+      if ((constants.get(name) ?? value) !== value) throw new Error(`${name}: two values in lua/`);
+      constants.set(name, value);
+    }
+  return constants;
+}
+
 /**
  * Without lines that the server would not get, but for those that put scripts together; these need to see which lines are indented. Nor with
- * spaces around operators; one stays beside `..`, which may follow a number, and beside `-`, since two of them begin a comment.
+ * names of constants, nor with spaces around operators; one stays beside `..`, which may follow a number, and beside `-`, since two of
+ * them begin a comment.
  */
-function spare(text) {
-  const lines = text.split("\n");
-  const left = lines.filter((line) => line.startsWith("--- @") || !/^\s*(--|$)/.test(line));
+function spare(text, constants) {
+  const lines = text.split("\n").map((line) => {
+    if (line.startsWith("--- @const")) return line.replace(CONSTANT, "");
+    if (line.startsWith("--- @")) return line;
+    return line.replace(/"[^"]*"|\b[A-Z][A-Z_0-9]+\b/g, (word) => constants.get(word) ?? word);
+  });
+  const left = lines.filter((line) =>
+    line.startsWith("--- @") ? line !== "--- @const " : !/^\s*(--|$)/.test(line),
+  );
   return left.map(spareLine).join("\n");
 }
 
