@@ -71,6 +71,23 @@ describe.each(STORES)("a service in %s", (store) => {
     );
   });
 
+  it("hands out a URL whose date passed after the crawl began behind those that were due before it", async () => {
+    await client.put(found("http://key1.com/first"));
+    pass(100);
+    await client.put(known("http://key1.com/second", START_SECOND + 50));
+    expect(await client.get()).toEqual(["http://key1.com/first", "http://key1.com/second"]);
+  });
+
+  it("hands out a URL that is due, however many of other queues became due before it", async () => {
+    const at = (n: number): Message => known(`http://site${n}.com/`, START_SECOND + 10 + n);
+    await client.put(
+      ...Array.from({ length: 100 }, (_, n) => at(n)),
+      known("http://key1.com/", START_SECOND + 200),
+    );
+    pass(300);
+    expect(await client.get(KEYED)).toEqual(["http://key1.com/"]);
+  });
+
   it("forgets the old date of a URL that is put with a new one", async () => {
     await client.put(
       known("http://key1.com/old", START_SECOND - 100),

@@ -60,6 +60,7 @@ export class RedisCrawl implements Crawl {
   async #put<T>(act: (queues: RedisQueues) => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries++) {
       const queues = await this.#access.open();
+      this.#began ??= secondOf(queues);
       try {
         return await act(queues);
       } catch (cause) {
@@ -125,8 +126,7 @@ export class RedisCrawl implements Crawl {
       }
       const before = await queues.find(list.map(({ request }) => request));
       const second = secondOf(queues);
-      this.#began ??= second;
-      const times = { second, began: this.#began };
+      const times = { second, began: this.#began ?? second };
       const made = list.map(({ known, request }, at) =>
         knownRequest(known, request, before[at], times),
       );

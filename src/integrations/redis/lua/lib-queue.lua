@@ -46,7 +46,8 @@ end
 
 -- Leases of the next queues that may go, or of the one that is named. `take` makes leases of a host, `count` is how many there are.
 --
---   asked   { gap, urls: most of a queue, queues: most of them, name or nil, more: it gives the rest of what it began to give }
+--   asked   { gap, urls: most of a queue, queues: most of them, name or nil, more: it gives the rest of what it began to give,
+--           whole: nothing while URLs that are due have not come to their queues }
 --- @rare
 local function serveQueues(take, count, most, asked)
   local second, gap, urls, served = floor(now / 1000), asked.gap, asked.urls, 0

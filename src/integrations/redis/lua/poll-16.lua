@@ -430,7 +430,10 @@ if isCut then wanted = room end
 if wanted > 0 and ARGV[7] == "host" then hostLeases()(ARGV[8], wanted)
 elseif wanted > 0 and ARGV[7] == "queues" then
   hasMoved = true -- clocks of queues
-  serveQueues(hostLeases(), function() return count end, wanted, cmsgpack.unpack(ARGV[8]))
+  local asked = cmsgpack.unpack(ARGV[8])
+  if not (asked.whole and changed > 0 and hasDue()) then
+    serveQueues(hostLeases(), function() return count end, wanted, asked)
+  end
 elseif wanted > 0 then
   if C[RULES] > 1 then leaseByShares(wanted) else
     local first = call("ZRANGEBYLEX", KR, "-", "(\253", "LIMIT", "0", "1")[1]

@@ -15,6 +15,8 @@ import { END, packedEnds } from "../frontier/lease-ends.ts";
 
 /** Leases of one script call. */
 const LEASES_MAX = 64;
+/** Calls that wait for all that is due to come to its queue: an older URL goes before a younger one. */
+const WHOLE_MAX = 8;
 /** Partitions asked at once. */
 const PARTITIONS_MAX = 4;
 /** More than a queue may hold: no bound. */
@@ -49,6 +51,8 @@ interface Polled {
   readonly queues: number;
   /** There may be more. */
   readonly isMore: boolean;
+  /** The script's steps were used up, or what has become due left less room for leases, or is not all in its queues. */
+  readonly isAgain: boolean;
   /** The last queue may have more, which the same call may have: how many. */
   readonly rest: number;
 }
@@ -72,7 +76,7 @@ export class QueueLeases {
       const more = left % some.length;
       const all = await Promise.all(
         some.map((partition, at) =>
-          this.#poll(partition, asked, { queues: each + (at < more ? 1 : 0) }),
+          this.#pollWhole(partition, asked, { queues: each + (at < more ? 1 : 0) }),
         ),
       );
       const leases = all.flatMap((one) => one.leases);
@@ -93,7 +97,7 @@ export class QueueLeases {
     key: string,
     asked: QueuesAsked,
   ): AsyncGenerator<QueueLease[], void, undefined> {
-    const { leases, rest } = await this.#poll(partition, asked, { queues: 1, name: key });
+    const { leases, rest } = await this.#pollWhole(partition, asked, { queues: 1, name: key });
     if (leases.length === 0) return;
     yield leases;
     yield* this.#rest(partition, key, asked, rest);
@@ -115,10 +119,22 @@ export class QueueLeases {
     }
   }
 
+  async #pollWhole(
+    partition: number,
+    asked: QueuesAsked,
+    what: { queues: number; name?: string },
+  ): Promise<Polled> {
+    for (let whole = WHOLE_MAX; whole > 0; whole--) {
+      const polled = await this.#poll(partition, asked, { ...what, whole });
+      if (polled.leases.length > 0 || !polled.isAgain) return polled;
+    }
+    return await this.#poll(partition, asked, what);
+  }
+
   async #poll(
     partition: number,
     { urls, leaseMs, gap }: QueuesAsked,
-    what: { queues: number; name?: string; more?: number },
+    what: { queues: number; name?: string; more?: number; whole?: number },
   ): Promise<Polled> {
     const { link, rules } = this.#on;
     const token = randomBytes(2);
@@ -145,11 +161,10 @@ export class QueueLeases {
     for (const { key } of leases) counts.set(key, (counts.get(key) ?? 0) + 1);
     const isWhole = leases.length < LEASES_MAX;
     const next = String(answer[1]);
-    // The script's steps were used up, or what has become due left less room for leases.
     const isAgain = next !== "" && Number(next) <= nowMs;
     const lastCount = counts.get(leases.at(-1)?.key ?? "") ?? 0;
     return {
-      ...{ leases, queues: counts.size },
+      ...{ leases, queues: counts.size, isAgain },
       isMore: !isWhole || isAgain || counts.size >= what.queues,
       rest: isWhole && !isAgain ? 0 : urls - lastCount,
     };
