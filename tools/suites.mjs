@@ -51,6 +51,7 @@ export const LONG_TESTS = [
       "test/server/reserved-metadata.test.ts",
       "test/server/restart.test.ts",
       "test/server/streams.test.ts",
+      "test/server/unread.test.ts",
     ],
   },
   {

@@ -28,7 +28,7 @@ import { RpcStream } from "./rpc-stream.ts";
 
 const SERVICE = "/urlfrontier.URLFrontier/";
 const MEDIA_TYPE = /^application\/grpc(?:[+;]|$)/i;
-/** Messages of full length that may be under way at the same time, on all connections together. */
+/** Messages of full length that may be under way at the same time, on all connections together, and that may wait to be read. */
 const UNFINISHED_MAX = 64;
 /** An idle connection is pinged, so that a dead one does not hold resources. */
 export interface Keepalive {
@@ -65,7 +65,11 @@ export async function listen(
   };
   const server = given.tls === undefined ? createServer(options) : secure(given.tls, options);
   const methods = methodsOf(calls);
-  const unfinished = { bytes: 0, bytesMax: UNFINISHED_MAX * messageBytesMax };
+  const room = { bytes: 0, bytesMax: UNFINISHED_MAX * messageBytesMax };
+  const rooms = {
+    unfinished: room,
+    unread: { ...room, held: new Map<ServerHttp2Session, number>() },
+  };
   const expected = given.token === undefined ? undefined : `Bearer ${given.token}`;
   server.on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
     const isPost = headers[":method"] === "POST";
@@ -75,7 +79,7 @@ export async function listen(
       stream.resume();
       return;
     }
-    const rpc = new RpcStream(stream, headers, messageBytesMax, unfinished);
+    const rpc = new RpcStream(stream, headers, messageBytesMax, rooms);
     connections.streams.add(rpc);
     stream.on("close", () => connections.streams.delete(rpc));
     if (expected !== undefined && !isSameSecret(String(headers.authorization), expected)) {

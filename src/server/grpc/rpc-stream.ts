@@ -7,8 +7,9 @@
  *
  *   I1  `send` returns false when 64 KiB are on their way; `drained` resolves when all of them have left, or the client is gone.
  *   I2  After `end`, `fail` or a client that left, nothing is sent, and what arrives is dropped.
+ *   I3  All that waits for clients to read it has a bound: beyond it the connection that holds most is ended.
  */
-import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
+import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from "node:http2";
 import { after } from "../../base/clock.ts";
 import {
   CallError,
@@ -32,6 +33,13 @@ const HEADERS = {
 } as const;
 const ANSWER_HEADERS = { ...HEADERS, "grpc-encoding": "identity" } as const;
 
+/** Bytes that wait for clients, by connection (I3). */
+export interface Unread {
+  bytes: number;
+  readonly bytesMax: number;
+  readonly held: Map<ServerHttp2Session, number>;
+}
+
 /** What a call does with what comes. */
 export interface Receiver {
   /** There are messages for `take`, until it returns none and `allTaken` is called. Is called again where more arrives meanwhile. */
@@ -53,18 +61,27 @@ export class RpcStream {
   /** All of the client's bytes have arrived. */
   #isEnded = false;
   #waiters: Array<() => void> = [];
+  readonly #unread: Unread;
+  readonly #session: ServerHttp2Session;
+  /** Bytes that wait for the client. */
+  #held = 0;
 
   constructor(
     stream: ServerHttp2Stream,
     headers: IncomingHttpHeaders,
     messageBytesMax: number,
-    unfinished: Unfinished,
+    { unfinished, unread }: { unfinished: Unfinished; unread: Unread },
   ) {
     this.#stream = stream;
+    this.#unread = unread;
+    this.#session = stream.session as ServerHttp2Session;
     const { "grpc-encoding": encoding = "identity", "grpc-timeout": timeout } = headers;
     this.#frames = new FrameReader(messageBytesMax, String(encoding), unfinished);
     stream.on("error", () => undefined); // "close" follows
-    stream.on("close", () => this.#gone());
+    stream.on("close", () => {
+      this.#hold(0);
+      this.#gone();
+    });
     if (encoding !== "identity" && !Object.hasOwn(UNPACKERS, String(encoding))) {
       this.fail(new CallError(UNIMPLEMENTED, `grpc-encoding: ${encoding} (expected: gzip)`));
     }
@@ -76,7 +93,10 @@ export class RpcStream {
     const stream = this.#stream;
     const frames = this.#frames;
     this.#receiver = receiver;
-    stream.on("drain", () => this.#release());
+    stream.on("drain", () => {
+      this.#hold(0);
+      this.#release();
+    });
     stream.on("data", (bytes: Buffer) => {
       if (!this.isOpen) return;
       try {
@@ -121,8 +141,23 @@ export class RpcStream {
       this.#hasHeaders = true;
       stream.respond(ANSWER_HEADERS, { waitForTrailers: true });
     }
-    stream.write(frames);
+    if (!stream.write(frames)) this.#hold(stream.writableLength);
     return stream.writableLength < SENDING_BYTES_MAX;
+  }
+
+  #hold(bytes: number): void {
+    const more = bytes - this.#held;
+    if (more === 0) return;
+    const { held } = this.#unread;
+    const all = (held.get(this.#session) ?? 0) + more;
+    this.#held = bytes;
+    this.#unread.bytes += more;
+    if (all > 0) held.set(this.#session, all);
+    else held.delete(this.#session);
+    if (this.#unread.bytes <= this.#unread.bytesMax) return;
+    let [most] = held;
+    for (const one of held) if (one[1] > (most as typeof one)[1]) most = one;
+    most?.[0].destroy();
   }
 
   drained(): Promise<void> {
