@@ -38,10 +38,40 @@ it("shows a crawl, sorts, searches, explains and steers, by mouse and by keyboar
     const shown = await tab.textContent("#hosts");
     expect(shown).toContain(EVIL);
     await tab.screenshot({ path: `${SHOTS}page-${colorScheme}-${width}.png`, fullPage: true });
+    // However many hosts there are, what follows them is near.
+    expect(await tab.$eval("#hosts", (table) => table.parentElement?.clientHeight)).toBeLessThan(
+      700,
+    );
     if (width > 1_000 && colorScheme === "light") await steerBy(tab);
+    // The wrong token is refused.
+    expect(words.filter((word) => !word.includes("401"))).toEqual([]);
     await tab.close();
   }
   expect(await client.get()).toEqual([]); // the page has paused it
+});
+
+it("shows how much of a host it has read, and that its server has gone, which is no error of the page", async (context) => {
+  const browser = await launchBrowser(context);
+  onTestFinished(() => browser.close());
+  const server = await serving();
+  const client = connect(server.port);
+  await client.put(found("http://a.com/"));
+  const tab = await browser.newPage();
+  tab.setDefaultTimeout(WAIT_MS);
+  const faults: string[] = [];
+  tab.on("pageerror", (cause) => faults.push(String(cause)));
+  await tab.goto(`http://127.0.0.1:${server.httpPort}/`);
+  await holds(tab, `document.getElementById("status")?.textContent === "running"`);
+  const pending = (): Promise<string | null> => tab.textContent("#hosts td:nth-child(2)");
+  expect(await pending()).toBe("1");
+  await client.put(...Array.from({ length: 3_000 }, (_, n) => found(`http://a.com/${n}`)));
+  await holds(tab, `document.querySelector("#hosts td:nth-child(2)")?.textContent === "2,000+"`);
+  await server.close();
+  await holds(tab, `document.getElementById("status")?.className === "bad"`);
+  await tab.fill("#url", "http://a.com/");
+  await tab.press("#url", "Enter");
+  await holds(tab, `document.getElementById("answer")?.textContent === "Failed to fetch"`);
+  expect(faults).toEqual([]);
 });
 
 /** Waits until an expression is true in the page, whose policy allows no polling by text. */
@@ -78,6 +108,9 @@ async function steerBy(tab: Page): Promise<void> {
   await tab.focus('[data-act="pause"]');
   await tab.keyboard.press("Enter");
   await holds(tab, `document.getElementById("status")?.textContent === "paused"`);
+  // Enter sends no form: the policy forbids it, and the browser would complain.
+  await tab.focus("#token");
+  await tab.keyboard.press("Enter");
   await tab.fill("#token", "wrong");
   await tab.click('[data-act="resume"]');
   await holds(tab, `document.getElementById("said")?.className === "bad"`);

@@ -23,14 +23,14 @@ h2 { font-size: 16px; margin: 24px 0 8px; }
 .tiles dt { color: var(--soft); font-size: 13px; }
 .tiles dd { margin: 0; font-size: 20px; font-variant-numeric: tabular-nums;
   overflow-wrap: anywhere; }
-.scroll { overflow-x: auto; border: 1px solid var(--line); border-radius: 6px; }
+.scroll { overflow: auto; max-height: 70vh; border: 1px solid var(--line); border-radius: 6px; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
 caption { text-align: left; position: absolute; left: -9999px; }
 th, td { padding: 5px 10px; text-align: right; border-top: 1px solid var(--line);
   white-space: nowrap; }
 th:first-child, td:first-child { text-align: left; }
 td.wide { white-space: normal; overflow-wrap: anywhere; text-align: left; min-width: 160px; }
-thead th { border-top: 0; background: var(--card); }
+thead th { border-top: 0; background: var(--card); position: sticky; top: 0; }
 th button { all: unset; cursor: pointer; font-weight: 600; }
 button, input, select { font: inherit; color: var(--ink); background: var(--ground);
   border: 1px solid var(--soft);

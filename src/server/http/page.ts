@@ -33,8 +33,8 @@ export const PAGE_HTML = `<!doctype html>
       </table></div>
   <h2>Hosts</h2>
   <form id="search-form">
-    <label class="grow">Find a host <input id="search" type="search" autocomplete="off"></label>
-      </form>
+    <label class="grow">Find one of these hosts, 200 at most
+      <input id="search" type="search" autocomplete="off"></label></form>
   <div class="scroll" tabindex="0">
     <table id="hosts"><caption>Hosts with work, and what keeps them</caption>
     </table></div>
@@ -214,11 +214,11 @@ function showTimes({ leases, fetches }) {
   };
   $("times").replaceChildren(row("Lease to result", leases), row("Fetch", fetches));
 }
-function showTables({ hosts, failed, report }) {
+function showTables({ hosts, failed, isCut, report }) {
   const wanted = $("search").value.toLowerCase();
   fill("hosts", [
     ["Host", (row) => row.key, undefined, "wide"],
-    ["Pending", (row) => row.pending, (row) => number(row.pending)],
+    ["Pending", (row) => row.pending, (row) => number(row.pending) + (isCut ? "+" : "")],
     ["In process", (row) => row.leased],
     ["Why", (row) => row.why],
     ["Ready", (row) => Math.max(row.readyAt, row.blockedUntil), (row) => {
@@ -247,7 +247,9 @@ function showTables({ hosts, failed, report }) {
 }
 $("frontier").addEventListener("change", show);
 $("search").addEventListener("input", show);
-$("search-form").addEventListener("submit", (event) => event.preventDefault());
+for (const form of document.forms) {
+  form.addEventListener("submit", (event) => event.preventDefault());
+}
 
 const say = (text, isBad) => {
   $("said").textContent = text;
@@ -263,24 +265,21 @@ for (const button of document.querySelectorAll("[data-act]")) {
       body.untilMs = Date.now() + Number($("minutes").value) * 60000;
       body.delayMs = Number($("delay").value);
     }
-    try {
-      const sent = { method: "POST", headers: headers(), body: JSON.stringify(body) };
-      const answer = await fetch("/api/" + act, sent);
-      const text = await answer.text();
-      say(button.textContent + ": " + (answer.ok ? "done" : text), !answer.ok);
-    } catch (cause) {
-      say(button.textContent + ": " + cause.message, true);
-    }
+    const { ok, text } = await ask("/api/" + act, { method: "POST", body: JSON.stringify(body) });
+    say(button.textContent + ": " + (ok ? "done" : text), !ok);
   });
 }
-$("explain").addEventListener("submit", async (event) => {
-  event.preventDefault();
+$("explain").addEventListener("submit", async () => {
   const query = new URLSearchParams({ frontier: $("frontier").value, url: $("url").value });
-  const answer = await fetch("/api/explain?" + query, { headers: headers() });
-  const text = await answer.text();
+  const { ok, text } = await ask("/api/explain?" + query);
   $("answer").hidden = false;
-  $("answer").textContent = answer.ok ? JSON.stringify(JSON.parse(text), null, 2) : text;
+  $("answer").textContent = ok ? JSON.stringify(JSON.parse(text), null, 2) : text;
 });
+const ask = (path, more) =>
+  fetch(path, { ...more, headers: headers() }).then(
+    async (answer) => ({ ok: answer.ok, text: await answer.text() }),
+    (cause) => ({ ok: false, text: cause.message }),
+  );
 
 /** Server-sent events by fetch, which can carry the token. */
 async function listen() {

@@ -33,6 +33,8 @@ export interface LiveView {
   readonly name: string;
   readonly report: Report;
   readonly hosts: HostRow[];
+  /** Not all records were read: hosts may have more of them than their rows have. */
+  readonly isCut: boolean;
   readonly failed: Array<{ url: string; reason: string; atMs: number }>;
   readonly nextDueAt: number | undefined;
 }
@@ -47,13 +49,15 @@ export async function readLiveView(
   const report = await frontier.report();
   const pending = new Map<string, number>();
   let readCount = 0;
+  let isCut = false;
   for (const state of ["leased", "pending", "waiting"] as const) {
     for await (const view of asAsync(frontier.records({ state }))) {
       const key = view.hostKey ?? view.host;
       if (key !== undefined) pending.set(key, (pending.get(key) ?? 0) + Number(state !== "leased"));
-      if (++readCount >= RECORDS_MAX || pending.size >= HOSTS_MAX) break;
+      isCut = ++readCount >= RECORDS_MAX || pending.size >= HOSTS_MAX;
+      if (isCut) break;
     }
-    if (readCount >= RECORDS_MAX || pending.size >= HOSTS_MAX) break;
+    if (isCut) break;
   }
   const failed: LiveView["failed"] = [];
   for await (const { url = "", failure } of asAsync(frontier.records({ state: "failed" }))) {
@@ -64,7 +68,8 @@ export async function readLiveView(
   for (const [key, count] of pending) {
     hosts.push({ ...(await hostRow(frontier, key, count, nowMs)), score: score(key) });
   }
-  return { name, report: { ...report }, hosts, failed, nextDueAt: await frontier.nextDueAt() };
+  const nextDueAt = await frontier.nextDueAt();
+  return { name, report: { ...report }, hosts, isCut, failed, nextDueAt };
 }
 
 async function* asAsync(
