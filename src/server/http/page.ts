@@ -32,7 +32,7 @@ export const PAGE_HTML = `<!doctype html>
     <th scope="col">99 %</th><th scope="col">Longest</th></tr></thead><tbody id="times"></tbody>
       </table></div>
   <h2>Hosts</h2>
-  <form id="search-form">
+  <form>
     <label class="grow">Find one of these hosts, 200 at most
       <input id="search" type="search" autocomplete="off"></label></form>
   <div class="scroll" tabindex="0">
