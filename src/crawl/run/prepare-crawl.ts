@@ -59,11 +59,12 @@ export function watchFamilies(frontier: Frontier, given: CrawlOptions): WatchedF
     const state = frontier.record(url)?.state;
     return state !== undefined && state !== "failed" && state !== "removed";
   };
+  const isPending = (url: string): boolean => frontier.record(url)?.state === "pending";
   const domainOf = (host: string): string => frontier.explain(`http://${host}/`).domain ?? host;
   const traps =
     wanted === false
       ? undefined
-      : createTrapWatch({ exceptRules, ruleOf, isKnown, isNew, domainOf });
+      : createTrapWatch({ exceptRules, ruleOf, isKnown, isPending, isNew, domainOf });
   return { isNew, places: traps && createLastPlaces(frontier), traps, budgets };
 }
 

@@ -63,8 +63,9 @@ async function visitLease(given: VisitLease, context: VisitContext): Promise<Vis
   try {
     if (!isSitemap && lease.depth > 0) {
       let end = endAsTrap(lease, context);
-      // The lease is kept meanwhile: each hand-out counts toward the frontier's `maxDeliveries`.
-      for (; end === "wait"; end = endAsTrap(lease, context)) await context.traps?.nextEnd();
+      // The lease is kept meanwhile, unless deeper URLs go first: each hand-out counts toward the frontier's `maxDeliveries`.
+      for (; end === "wait"; end = endAsTrap(lease, context))
+        if (await context.traps?.nextEnd()) return back(lease);
       if (end !== undefined) return end;
       if (isPostponed(lease, context)) return "back";
     }

@@ -14,6 +14,7 @@ import { areAlike } from "./shown-texts.ts";
 import {
   ALIKE_BITS,
   COMPARED_MIN,
+  type Evidence,
   evidenceOf,
   FAMILY_SCORE,
   type Family,
@@ -22,7 +23,8 @@ import {
   LINKS_MAX,
   ORPHANS,
   type Tables,
-  VARIABLE_SCORE,
+  scoreOfTrap,
+  scoreOfVariable,
   type Visit,
 } from "./trap-evidence.ts";
 import type { VisitedText } from "./trap-types.ts";
@@ -47,6 +49,12 @@ const REPEAT_VISITS = 6;
 const [CHILD_VISITS, CHILD_BARE] = [3, 0.25];
 /** URLs that combine several parts, and lead on to others, are to show so much that is new. */
 const MIXED_SHARE = 0.5;
+/** So many visits, each with so many new URLs; one that is not like that undoes several. */
+const [ENDLESS_VISITS, ENDLESS_LINKS, ENDLESS_UNDONE] = [24, 2, 4];
+/** So many of the newest links are looked through for URLs that come again; so many do not come by chance. */
+const [NEWEST_MAX, AGAIN_MIN] = [200, 3];
+/** Beside so many new links for each visit numbers are nothing new. */
+const MORE_LINKS = 1.5;
 /** So many links into a family for each visit multiply; where such a share of them showed nothing, a page is to have so many new shingles. */
 const [EXPLOSIVE_LINKS, EXPLOSIVE_BARE, EXPLOSIVE_SHINGLES] = [3, 0.2, 12];
 
@@ -61,7 +69,8 @@ export function learnFamily(
   const isOrphan = name.endsWith(ORPHANS);
   const inside = isOrphan ? fresh : fresh.filter((shape) => shape.families.includes(name));
   if (inside.length > 1) family.branching++;
-  const isNovel = visit.isNovel && !isTooLittle(family, visit, inside.length > 0);
+  const isEndless = !isOrphan && leadsOnEndlessly(family, name, visit);
+  const isNovel = !isEndless && visit.isNovel && !isTooLittle(family, visit, inside.length);
   if (!isNovel && !visit.isAgain && !visit.isOriginal) family.bare++;
   family.found += inside.length;
   const leadsOn = inside.length > 0;
@@ -78,7 +87,8 @@ export function learnFamily(
   const isKnown =
     isMixed || others.some(({ similarity }) => areAlike(similarity, text.similarity, ALIKE_BITS));
   const showsNothing = isSame || visit.copyOf !== undefined || (leadsOn && isKnown) || isStale;
-  const isEmpty = !isNovel && !leadsOut && !visit.isAgain && !visit.isOriginal && showsNothing;
+  const isEmpty =
+    isEndless || (!isNovel && !leadsOut && !visit.isAgain && !visit.isOriginal && showsNothing);
   const isOfTrap = isEmptyText(visit) && tables.trapTexts.get(text.masked) === true;
   // The first page has none to be compared with, and one without new links does not show whether the family ends.
   if (!isOfTrap && (family.visits === 0 || (!isEmpty && !leadsOut && !isNovel))) {
@@ -86,8 +96,9 @@ export function learnFamily(
     return { isSame, isEmpty };
   }
   if (isEmpty) family.kind = isSame ? "same-text" : text.url.includes("?") ? "filters" : "grows";
-  const weight = isEmpty && isOfTrap ? TRAP_TEXT_SCORE : 1;
-  countVisit(family, !isEmpty, { most: FAMILY_SCORE, undone: undoneOf(name, family), weight });
+  const most = scoreOfTrap(family);
+  const weight = isEndless ? most : isEmpty && isOfTrap ? TRAP_TEXT_SCORE : 1;
+  countVisit(family, !isEmpty, { most, undone: undoneOf(name, family), weight });
   if (family.isActive) tables.hasTraps = true;
   if (isEmpty && family.isActive && isEmptyText(visit)) tables.trapTexts.set(text.masked, true);
   if (isBare(family, LATER_SHARE)) tables.hasDoubts = true;
@@ -107,9 +118,49 @@ function leadsToOtherKind(
   return kinds.size <= KINDS_MAX && linked.some(({ families }) => families[0] !== own);
 }
 
+/**
+ * Whether it leads on and on, whatever it shows: of so many visits each led to several new URLs, and none to one that another had led to. Pages that
+ * are written by people meet again, and a tree has leaves.
+ */
+function leadsOnEndlessly(family: Family, name: string, { grown, crossed }: VisitWithLinks) {
+  const isIn = ({ families }: UrlShape): boolean => families.includes(name);
+  const inside = grown.filter(isIn);
+  const isOn = inside.length >= ENDLESS_LINKS && !crossed.some(isIn);
+  family.endless = isOn ? family.endless + 1 : Math.max(family.endless - ENDLESS_UNDONE, 0);
+  family.newest.push(...inside);
+  family.newest.splice(0, family.newest.length - NEWEST_MAX);
+  if (!isOn || family.endless < ENDLESS_VISITS) return false;
+  if (!areRepeated(family.newest)) return true;
+  family.endless = 0;
+  return false;
+}
+
+/** Whether several URLs come again under another value of one part: that is what is new about them. */
+function areRepeated(shapes: readonly UrlShape[]): boolean {
+  const firstOf = new Map<string, string>();
+  const again = new Map<string, Set<string>>();
+  for (const { self, variables } of shapes)
+    for (const { name, rest } of variables) {
+      const key = `${name} ${rest}`;
+      const first = firstOf.get(key) ?? self;
+      firstOf.set(key, first);
+      if (first === self) continue;
+      const rests = again.get(name) ?? new Set();
+      if (rests.add(rest).size >= AGAIN_MIN) return true;
+      again.set(name, rests);
+    }
+  return false;
+}
+
 /** Whether families that multiply show less than they should. */
-function isTooLittle(family: Family, { shape, newCount, newShare }: Visit, leadsOn: boolean) {
-  if (leadsOn && shape.isMixed && newShare < MIXED_SHARE) return true;
+function isTooLittle(
+  family: Family,
+  { shape, newCount, newShare, isText }: Visit,
+  inside: number,
+): boolean {
+  if (inside > 0 && shape.isMixed && newShare < MIXED_SHARE) return true;
+  const isMore = family.visits >= FAMILY_SCORE && family.found >= MORE_LINKS * family.visits;
+  if (!isText && inside > 1 && isMore) return true;
   return isExplosive(family) && newCount < EXPLOSIVE_SHINGLES;
 }
 
@@ -132,7 +183,7 @@ function familyOf({ families }: Tables, name: string, url: string): Family {
     bare: 0,
     repeats: 0,
     branching: 0,
-    found: 0,
+    ...{ found: 0, endless: 0, newest: [] },
     kinds: new Set<string>(),
   };
   families.set(name, family);
@@ -160,7 +211,8 @@ export function learnMissed(tables: Tables, name: string, { url, fresh, isNothin
   const weight = isNothing ? MISSING_SCORE : 1;
   const isUseful = isOutside(tables, name, fresh);
   if (!isUseful && !isNothing) family.kind = "grows";
-  countVisit(family, isUseful, { most: FAMILY_SCORE, undone: undoneOf(name, family), weight });
+  const most = scoreOfTrap(family);
+  countVisit(family, isUseful, { most, undone: undoneOf(name, family), weight });
   if (family.isActive) tables.hasTraps = true;
   if (isBare(family, LATER_SHARE)) tables.hasDoubts = true;
 }
@@ -211,8 +263,8 @@ export function countEmpty(tables: Tables, shape: UrlShape, url: string): void {
   for (const name of shapeOf(url)?.families ?? []) {
     const family = shape.families.includes(name) ? undefined : families.get(name);
     if (family === undefined || family.isActive) continue;
-    family.score = Math.min(family.score + 1 + RICH_SCORE, FAMILY_SCORE - 1);
     family.empty++;
+    family.score = Math.min(family.score + 1 + RICH_SCORE, scoreOfTrap(family) - 1);
     family.bare++;
     if (isBare(family, LATER_SHARE)) tables.hasDoubts = true;
   }
@@ -262,8 +314,8 @@ export function isDoubtful(
   shape: UrlShape,
   share = DOUBT_SHARE,
 ): boolean {
-  for (const { name, isGuess } of shape.variables)
-    if (isGuess !== true && (variables.get(name)?.score ?? 0) >= VARIABLE_SCORE / 2) return true;
+  for (const { name, isGuess, isSpelling } of shape.variables)
+    if (!isGuess && !isSpelling && isSuspect(variables.get(name))) return true;
   return shape.families.some((name) => isBare(families.get(name), share));
 }
 
@@ -273,10 +325,14 @@ function isBare(family: Family | undefined, share: number): boolean {
   );
 }
 
+function isSuspect(variable: Evidence | undefined): boolean {
+  return variable !== undefined && variable.score >= scoreOfVariable(variable) / 2;
+}
+
 /** Whether other visits of its kind were mostly empty. */
 export function isPoor({ families, variables }: Tables, shape: UrlShape): boolean {
-  for (const { name } of shape.variables)
-    if ((variables.get(name)?.score ?? 0) >= VARIABLE_SCORE / 2) return true;
+  for (const { name, isSpelling } of shape.variables)
+    if (!isSpelling && isSuspect(variables.get(name))) return true;
   for (const name of shape.families) {
     const family = families.get(name);
     if (family !== undefined && family.visits >= KNOWN_VISITS)

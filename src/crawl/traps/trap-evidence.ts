@@ -22,6 +22,9 @@ export const COMPARED_MIN = 12;
 /** So many links of a page are read. */
 export const LINKS_MAX = 500;
 const PROBE_FIRST = 200;
+/** So many useful visits of a family ask for one more empty visit, and at most so many more. */
+const [USEFUL_FOR_ONE, USEFUL_MAX] = [6, 30];
+const DIFFERENT_WEIGHT = 16;
 
 export interface Evidence {
   readonly shape: string;
@@ -48,6 +51,10 @@ export interface Family extends Evidence {
   branching: number;
   /** New links into it. */
   found: number;
+  /** Visits in a row, nearly, that led to several new URLs of it and to none that another page had led to. */
+  endless: number;
+  /** Those new URLs, the newest. */
+  readonly newest: UrlShape[];
   /** Of a wide family: the narrowest ones in it, up to one more than are few. */
   readonly kinds: Set<string>;
   /** The newest texts. */
@@ -80,6 +87,7 @@ export interface Tables {
   /** Masked texts of pages of traps. */
   readonly trapTexts: BoundedMap<string, true>;
   readonly isKnown: (url: string) => boolean;
+  readonly isPending: (url: string) => boolean;
   readonly domainOf: (host: string) => string;
   /** Whether there was a trap at all: before the first one no link is checked. */
   hasTraps: boolean;
@@ -92,8 +100,10 @@ export interface Visit {
   readonly shape: UrlShape;
   readonly text: PageText;
   readonly shingles: ReadonlySet<number>;
-  /** Whether it showed words that the site had not shown. */
+  /** Whether it showed words, or numbers, that the site had not shown. */
   readonly isNovel: boolean;
+  /** Whether more than numbers. */
+  readonly isText: boolean;
   /** Whether the same URL was visited before. */
   readonly isAgain: boolean;
   readonly newCount: number;
@@ -104,6 +114,10 @@ export interface Visit {
 
 export interface VisitWithLinks extends Visit {
   readonly fresh: readonly UrlShape[];
+  /** The same with those of traps. */
+  readonly grown: readonly UrlShape[];
+  /** Other pages have led to these, and they wait. */
+  readonly crossed: readonly UrlShape[];
   /** Whether it is a folder of pages of kinds that show something. */
   readonly leadsDown: boolean;
   /** Whether a longer URL had shown the page. */
@@ -113,6 +127,17 @@ export interface VisitWithLinks extends Visit {
 export function evidenceOf(shape: string, kind: TrapReport["kind"], example: string): Evidence {
   const none = { visits: 0, empty: 0, score: 0, left: 0, probeAt: PROBE_FIRST };
   return { shape, kind, example, ...none, isActive: false, wasActive: false, plain: 0 };
+}
+
+/** The score of a family that is a trap: what has shown something takes more empty visits. */
+export function scoreOfTrap({ visits, empty }: Evidence): number {
+  return FAMILY_SCORE + Math.min((visits - empty) / USEFUL_FOR_ONE, USEFUL_MAX);
+}
+
+/** The same of a variable. One page that differs undoes all: the more did, the longer a run of the same ones could be chance. */
+export function scoreOfVariable({ visits, empty }: Evidence): number {
+  const useful = visits === 0 ? 0 : (visits - empty) / visits;
+  return VARIABLE_SCORE * (1 + DIFFERENT_WEIGHT * useful);
 }
 
 interface Weights {

@@ -24,8 +24,8 @@ export interface TrapWatch {
   linkOf(url: string, hasPlain?: boolean): "follow" | "aside" | "leave";
   /** What becomes of a URL that is about to be visited; "wait": the next end of a last visit decides. */
   leaseOf(lease: WatchedLease): "visit" | "aside" | "wait" | "leave";
-  /** Resolves when the next of those visits has ended for which URLs wait. */
-  nextEnd(): Promise<void>;
+  /** Resolves when the next of those visits has ended for which URLs wait; true: it led to others that go first. */
+  nextEnd(): Promise<boolean>;
   /** The URL without a part that means nothing, where that one is to be visited in its place. */
   plainOf(url: string): string | undefined;
   /** From 0 to 1, how much of the visits like that of a URL showed nothing so far: others go first. */

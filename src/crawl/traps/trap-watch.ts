@@ -1,7 +1,7 @@
 /**
  * TrapWatch: recognises endless families of URLs by what visits of them showed, and leaves their links.
  *
- *   visit ─▶ text, new links ─▶ family: an empty visit, or a useful one ─▶ 10 more of those than these undo: a trap (family-evidence.ts)
+ *   visit ─▶ text, new links ─▶ family: an empty visit, or a useful one ─▶ 10 more of those than these undo, and one for six of these: a trap (family-evidence.ts)
  *                            └▶ variable: the same text without it, or another ─▶ 8 times the same, hardly another: it means nothing
  *
  *   empty          no words in a row that the site had not shown (shown-texts.ts), no new URL but of its family and of those whose visits are
@@ -9,6 +9,7 @@
  *                    the text of a page of the family, without the words of its URL
  *                    new links into the family, and a text much like one of it; of URLs that combine several parts, any text
  *                    known words alone, while more links into the family were found than visited
+ *                  Or 24 pages, whatever they show, led to several new URLs of the family each, and to none that another page had led to.
  *                  A folder that leads to pages below it that show something is useful. A page under a variable that means nothing is not
  *                  held against families that the page without it is of.
  *   same text      word for word, or three quarters of the words that the other page was the first to show, and none that is new
@@ -56,7 +57,7 @@ import {
   type PageText,
   reportOf,
   type Tables,
-  VARIABLE_SCORE,
+  scoreOfVariable,
   type Visit,
   type VisitWithLinks,
 } from "./trap-evidence.ts";
@@ -104,6 +105,8 @@ export interface TrapWatchOptions {
   readonly exceptRules?: readonly string[] | undefined;
   readonly ruleOf?: (url: string) => string | undefined;
   readonly isKnown?: (url: string) => boolean;
+  /** Whether a URL waits for its visit. */
+  readonly isPending?: (url: string) => boolean;
   /** Whether it never had a URL: one that failed is not known, and not new. */
   readonly isNew?: (url: string) => boolean;
   /** The registrable domain of a host. Hosts of one may be mirrors of each other. */
@@ -113,7 +116,8 @@ export interface TrapWatchOptions {
 export function createTrapWatch(options: TrapWatchOptions = {}): TrapWatch {
   const { exceptRules = [], ruleOf = () => undefined, isKnown = () => false } = options;
   const { isNew = (url) => !isKnown(url), domainOf = (host) => host } = options;
-  const tables = createTables({ isKnown, domainOf });
+  const { isPending = () => false } = options;
+  const tables = createTables({ isKnown, isPending, domainOf });
   const probes = new Probes();
   const last = new LastVisits();
   const except = new Set(exceptRules);
@@ -130,10 +134,11 @@ export function createTrapWatch(options: TrapWatchOptions = {}): TrapWatch {
     leaseOf({ url, rule, isRedirected = false, isAside = () => false }) {
       const trap = leftFor(tables, url, isRedirected);
       if (trap === undefined || isExcepted(url, rule)) return "visit";
-      if (!isRedirected && isAside())
-        return last.take(trap, tables.shapeOf(url)?.families[0] as string, url);
-      if (probes.isProbe(trap, url)) return "visit";
-      return !isRedirected && last.setAside(trap) ? "aside" : "leave";
+      if (!isAside()) {
+        if (probes.isProbe(trap, url)) return "visit";
+        return last.setAside(trap) ? "aside" : "leave";
+      }
+      return last.take(trap, kindOf(tables, trap, url), url);
     },
     plainOf(url) {
       let plain: string | undefined;
@@ -157,7 +162,8 @@ export function createTrapWatch(options: TrapWatchOptions = {}): TrapWatch {
       const leadsOn = trap !== undefined && leadsInto(tables, trap, page);
       const { isCopy, isBarren } = learn(tables, page);
       const leadsAway = isBarren && trap?.shape.endsWith(ORPHANS) === true;
-      last.ended(page.url, leadsOn || leadsAway || isCopy ? "empty" : "useful");
+      if (leadsOn || leadsAway) last.ended(page.url, "leads on");
+      else last.ended(page.url, isCopy ? "empty" : "useful");
     },
     nextEnd: () => last.nextEnd(),
     ended: (url, isVisited) => last.ended(url, isVisited ? "empty" : "no visit"),
@@ -168,6 +174,13 @@ export function createTrapWatch(options: TrapWatchOptions = {}): TrapWatch {
       return all.slice(0, REPORT_MAX).map(reportOf);
     },
   };
+}
+
+/** The kind of a URL: its narrowest family; of orphans, which are of all kinds, the widest one. */
+function kindOf(tables: Tables, { shape }: Evidence, url: string): string {
+  const { families = NONE } = tables.shapeOf(url) ?? {};
+  const at = shape.endsWith(ORPHANS) ? families.length - 2 : 0;
+  return families[Math.max(at, 0)] ?? "";
 }
 
 /** The trap for which a URL is left. */
@@ -190,36 +203,40 @@ function learn(tables: Tables, page: VisitedText): { isCopy: boolean; isBarren: 
   const text = { url, content: digest.content(), masked: digest.masked(), similarity, marks };
   const isAgain = tables.groups.get(shape.self)?.url === url;
   const shingles = digest.shingles();
-  const isNew =
+  const isText =
     isNovel(novelty, shingles.size) ||
-    isNovel({ count: numbers, share: 1 }, shingles.size) ||
     novelty.isPart ||
     (shingles.size < COMPARED_MIN &&
       tables.shown.take(`${main} images`, digest.images()).count > 0) ||
     isOwn(tables, shape, novelty);
+  const isNew = isText || isNovel({ count: numbers, share: 1 }, shingles.size);
   const original = copyOf === undefined || copyOf === url ? undefined : copyOf;
   const visit: Visit = {
     shape,
     text,
     isAgain,
     shingles,
-    isNovel: isNew,
+    ...{ isNovel: isNew, isText },
     copyOf: original,
     newCount: novelty.count,
     newShare: novelty.share,
   };
-  const fresh = freshLinks(tables, page);
+  const linked = sortedLinks(tables, shape, page);
+  const { fresh } = linked;
   const plainFamilies = new Set<string>();
   for (const variable of shape.variables)
     for (const name of learnVariable(tables, variable, { ...visit, fresh }))
       plainFamilies.add(name);
   remember(tables.groups, shape.self, visit);
-  const isFirst = !isNew && original !== undefined && isOriginalOf(tables, shape, url, original);
-  if (original !== undefined) countRepeat(tables, shape, original);
+  // Written in another way, it is no copy that a family is to blame for.
+  const isRespelled = plainFamilies.has(shape.families[0] as string);
+  const isRepeat = original !== undefined && !isRespelled;
+  const isFirst = !isNew && isRepeat && isOriginalOf(tables, shape, url, original);
+  if (isRepeat) countRepeat(tables, shape, original);
   // The page was visited by a longer URL before: that visit was the one too many.
   if (isFirst) countEmpty(tables, shape, original);
   const leadsDown = !isNew && hasChildren(tables, page);
-  const judged = { ...visit, fresh, leadsDown, isOriginal: isFirst };
+  const judged = { ...visit, ...linked, leadsDown, isOriginal: isFirst };
   let isCopy = original !== undefined;
   let isEmpty = !isNew && !leadsDown && shingles.size >= COMPARED_MIN;
   for (const name of shape.families) {
@@ -288,7 +305,9 @@ function trapOf(
     const evidence = tables.variables.get(variable.name);
     if (evidence?.isActive !== true) continue;
     const page = variable.isGuess === true ? undefined : pageWithout(tables.groups, variable);
-    if (page !== undefined && page.url !== url) return evidence;
+    // The plain way to write it is never left for another one.
+    const isPlain = variable.part === undefined && /\{(?:A-Z|\/\/)\}$/.test(variable.name);
+    if (page !== undefined && page.url !== url && !isPlain) return evidence;
     const without = isRedirected ? undefined : urlWithout(url, variable);
     if (without !== undefined && without !== url && tables.isKnown(without)) return evidence;
   }
@@ -306,7 +325,7 @@ function isNovel({ count, share }: Pick<Novelty, "count" | "share">, size: numbe
   return count >= NOVEL_MIN && share >= NOVEL_SHARE && isMany;
 }
 
-function createTables(options: Pick<Tables, "isKnown" | "domainOf">): Tables {
+function createTables(options: Pick<Tables, "isKnown" | "isPending" | "domainOf">): Tables {
   const shapeOfUrl = shapesOf((host) => hostParts(tables, host));
   const tables: Tables = {
     ...options,
@@ -362,18 +381,30 @@ function plainer({ variables, hasTraps, shapeOf }: Tables, url: string) {
   return undefined;
 }
 
-/** New URLs of a page; what is left as a trap is no reason to visit the pages that lead to it. */
-function freshLinks(tables: Tables, { links, isNew }: VisitedText): UrlShape[] {
+/** Whether a URL is the page itself with a query, or has a part that means nothing. */
+function isVariant({ variables }: Tables, page: UrlShape, linked: UrlShape): boolean {
+  if (page.names.length === 0 && page.self === `${linked.self.split("?")[0]}?`) return true;
+  return linked.variables.some(
+    ({ name, isSpelling }) => !isSpelling && variables.get(name)?.isActive === true,
+  );
+}
+
+/** New URLs of a page; what is left as a trap is no reason to visit the pages that lead to it. And those that other pages have led to. */
+function sortedLinks(tables: Tables, page: UrlShape, { links, isNew }: VisitedText) {
   const fresh: UrlShape[] = [];
+  const grown: UrlShape[] = [];
+  const crossed: UrlShape[] = [];
   let count = 0;
   for (const link of links) {
     if (count++ >= LINKS_MAX) break;
-    if (!isNew(link)) continue;
-    const linked = tables.shapeOf(link);
-    if (linked !== undefined && trapOf(tables, linked, link, false) === undefined)
-      fresh.push(linked);
+    const isFound = isNew(link);
+    const linked = isFound || tables.isPending(link) ? tables.shapeOf(link) : undefined;
+    if (linked === undefined) continue;
+    if (isFound && trapOf(tables, linked, link, false) === undefined) fresh.push(linked);
+    if (isVariant(tables, page, linked)) continue;
+    (isFound ? grown : crossed).push(linked);
   }
-  return fresh;
+  return { fresh, grown, crossed };
 }
 
 /** Families of the page without the variable, where that is the same one: they are not to blame. */
@@ -383,11 +414,12 @@ function learnVariable(
   visit: Visit & Pick<VisitWithLinks, "fresh">,
 ): readonly string[] {
   const { groups, variables } = tables;
-  const { name, rest, isGuess = false } = given;
+  const { name, rest, isGuess = false, isSpelling = false } = given;
   const newestKey = `${name} ${rest}`;
   const before = pageWithout(groups, given);
   if (before === undefined || before.url === visit.text.url) {
-    if (!isGuess) remember(groups, Array.isArray(given.part) ? newestKey : rest, visit);
+    const isUnsure = Array.isArray(given.part) && variables.get(name)?.isActive !== true;
+    if (!isGuess) remember(groups, isUnsure ? newestKey : rest, visit);
     return NONE;
   }
   const plain = urlWithout(visit.text.url, given);
@@ -398,7 +430,7 @@ function learnVariable(
   const isPlain = before.url === plain;
   const isOfQuery = typeof given.part === "string" || Array.isArray(given.part);
   const isAsBefore = isSameText(before, visit, isOfQuery);
-  const isCopy = isPlain && isAsBefore === true;
+  const isCopy = (isPlain || isSpelling) && isAsBefore === true;
   const isEmpty = isPlain && isFilter(given, visit);
   const isSame =
     isEmpty ||
@@ -407,10 +439,12 @@ function learnVariable(
   if (isSame === undefined) return NONE;
   if (!isSame) groups.set(newestKey, visit.text);
   if (isCopy || isEmpty) variable.plain++;
-  countVisit(variable, !isSame, { most: VARIABLE_SCORE, undone: VARIABLE_SCORE });
+  const most = scoreOfVariable(variable);
+  countVisit(variable, !isSame, { most, undone: most });
   if (variable.isActive) tables.hasTraps = true;
-  if (variable.score >= VARIABLE_SCORE / 2) tables.hasDoubts = true;
-  return isCopy ? (tables.shapeOf(before.url)?.families ?? NONE) : NONE;
+  if (variable.score >= most / 2) tables.hasDoubts = true;
+  if (!isCopy) return NONE;
+  return isSpelling ? visit.shape.families : (tables.shapeOf(before.url)?.families ?? NONE);
 }
 
 /** Whether a page under a name of a query shows nothing new, and leads to no new URL without that name. */

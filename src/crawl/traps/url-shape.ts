@@ -13,7 +13,8 @@
  *               /shop/**                     the same first folder, where there are more; /shop/*‥* where a folder occurs twice
  *               /shop/red-*              the same folder and the same first word of a name of several
  *   variables   42, 7, ;v, color, size: each a part that could mean nothing, and the URL without it; color and size together; /shop/ and
- *               /red-#/: a folder that could be a mirror of what is there without it, by its name and by its place; capitals, double slashes; a.example:
+ *               /red-#/: a folder that could be a mirror of what is there without it, by its name and by its place, or of the
+ *               same under another first folder; capitals, double slashes, a slash at the end; a.example:
  *               a host that could be a mirror of the first one of its domain
  *
  *   I1  Total, and linear in the URL. At most VARIABLES_MAX variables.
@@ -33,6 +34,8 @@ export interface Variable {
     | { readonly host: string };
   /** Whether only a URL that is known may take its place. */
   readonly isGuess?: boolean;
+  /** Whether it is how the path is written, which every URL has. */
+  readonly isSpelling?: boolean;
 }
 
 export interface UrlShape {
@@ -57,6 +60,8 @@ const FOLDERS_MAX = 2;
 const URL_LETTERS_MAX = 2_048;
 /** What stands between parts of a list, in a path or a value. */
 const MIXED = /[,+|]|%2[bc]|%7c|-vs-/i;
+/** What a folder shows where no name is given. */
+const INDEX = /(?<=\/)(?:index|default)\.[a-z]{3,5}$/i;
 /** Letters and digits in a row with a digit among them. */
 const NUMBERS = /[\p{L}\p{N}]*\p{N}[\p{L}\p{N}]*/gu;
 
@@ -215,12 +220,10 @@ function variablesOf(parts: Parts): Variable[] {
     const rest = [...segments.slice(0, at), ...segments.slice(at + 1)];
     const name = `${host}/${[...plain.slice(0, at), `{${plain[at]}}`].join("/")}/…`;
     variables.push({ name, rest: urlOf(parts, rest), part: at });
-    variables.push({
-      name: `${host}/{${at}}/…`,
-      rest: urlOf(parts, rest),
-      part: at,
-      isGuess: true,
-    });
+    const any = `${host}/{${at}}/…`;
+    variables.push({ name: any, rest: urlOf(parts, rest), part: at, isGuess: true });
+    // Compared with each other alone: without its folder a page may be the one above.
+    if (at === 0) variables.push({ name: `${any}…`, rest: `${any} ${urlOf(parts, rest)}` });
   }
   let numbers = 0;
   for (const [at, segment] of segments.entries()) {
@@ -235,19 +238,17 @@ function variablesOf(parts: Parts): Variable[] {
   return variables.slice(0, VARIABLES_MAX);
 }
 
-/** The path in small letters, and with single slashes. */
+/** Every way to write a path: with capitals, with slashes that are doubled or the name of a folder's index, with a slash at its end. */
 function spellingsOf(parts: Parts, variables: Variable[]): void {
   const { host, segments } = parts;
   const path = `/${segments.join("/")}`;
-  const small = path.toLowerCase();
-  const single = path.replace(/\/{2,}/g, "/");
   for (const [name, other] of [
-    [`${host}/{A-Z}`, small],
-    [`${host}/{//}`, single],
+    [`${host}/{A-Z}`, path.toLowerCase()],
+    [`${host}/{//}`, path.replace(INDEX, "").replace(/\/{2,}/g, "/")],
+    [`${host}/{/}`, path.replace(/\/$/, "")],
   ] as const)
-    if (other !== path)
-      variables.push({
-        ...{ name, rest: urlOf(parts, other.slice(1).split("/")) },
-        ...{ part: { path: other }, isGuess: true },
-      });
+    variables.push({
+      ...{ name, rest: `${name} ${urlOf(parts, other.slice(1).split("/"))}`, isSpelling: true },
+      ...(other === path || name.endsWith("{/}") ? {} : { part: { path: other } }),
+    });
 }

@@ -64,7 +64,8 @@ describe("visits on credit", () => {
         continue;
       }
       const hasCredit = ofTrap > 0 && ofKind > 0;
-      const isOpen = hasCredit && (wasUseful || out.length === 0);
+      // A fourth of the credit at once.
+      const isOpen = hasCredit && out.length <= (wasUseful ? ofTrap >> 2 : 0);
       const expected = isOpen ? "visit" : out.length > 0 ? "wait" : "leave";
       expect([seed, n, last.take(given, `kind ${kind}`, `url ${n}`)]).toEqual([seed, n, expected]);
       if (expected === "leave") {
@@ -77,6 +78,36 @@ describe("visits on credit", () => {
       expect(last.trapOf(`url ${n}`)).toBe(given);
     }
     expect([ended > 100, kind > 5]).toEqual([true, true]);
+  });
+
+  it("are returned to a list once four pages were useful, which it may have led to", () => {
+    const last = new LastVisits();
+    const given = trap();
+    const visit = (kind: string, n: number, visited: "leads on" | "useful"): string => {
+      const verdict = last.take(given, kind, `${kind} ${n}`);
+      last.ended(`${kind} ${n}`, visited);
+      return verdict;
+    };
+    for (let n = 0; n < 3; n++) expect(visit("list", n, "leads on")).toBe("visit");
+    for (let n = 0; n < 3; n++) visit("page", n, "useful");
+    expect(visit("list", 3, "leads on")).toBe("leave");
+    visit("page", 3, "useful");
+    expect([visit("list", 4, "leads on"), visit("list", 5, "leads on")].join(" ")).toBe(
+      "visit leave",
+    );
+  });
+
+  it("of orphans are two for a kind, so that one that leads nowhere leaves some to the others", () => {
+    const last = new LastVisits();
+    const orphans = evidenceOf("a.example **", "grows", "http://a.example/1");
+    const verdicts = Array.from({ length: 11 }, (_, n) => {
+      const verdict = last.take(orphans, `kind ${Math.floor(n / 3)}`, `url ${n}`);
+      last.ended(`url ${n}`, "leads on");
+      return verdict;
+    });
+    expect(verdicts.join(" ")).toBe(
+      "visit visit leave visit visit leave visit visit leave visit visit",
+    );
   });
 
   it("are one at a time of a URL whose lease ran out, so that none waits for a visit that has ended", async () => {
@@ -135,7 +166,7 @@ describe("a calendar", () => {
       const { watch, visit, lease } = open();
       expect([watch.linkOf(day(3)), watch.linkOf(day(900))]).toEqual(["leave", "aside"]);
       expect(watch.leaseOf({ url: day(900) })).toBe("aside");
-      expect(watch.leaseOf({ url: day(900), isRedirected: true })).toBe("leave");
+      expect(watch.leaseOf({ url: day(900), isRedirected: true })).toBe("aside");
       const verdicts: string[] = [];
       for (let n = 1_000; n < 1_006; n++) {
         verdicts.push(lease(n));
@@ -190,7 +221,7 @@ describe("sites whose lists come before what they list", () => {
 
   it("are so after another process has set URLs aside", async () => {
     const directory = join(folder, "frontier");
-    const site = openSoftwareSite(1, 400, false);
+    const site = openSoftwareSite(9, 400, false);
     const options = { ...PLAIN, directory, seeds: site.seed, downloaders: [site] };
     await crawl({ ...options, maxPages: 290 }).finished;
     const frontier = await openFrontier({ directory });

@@ -39,8 +39,13 @@ describe("the shape of a URL", () => {
       { name: "a.example?color", rest: "a.example/shop/red-42/7?size=9", part: "color" },
       { name: "a.example?size", rest: "a.example/shop/red-42/7?color=red", part: "size" },
       { name: "a.example?color&size", rest: "a.example/shop/red-42/7?", part: ["color", "size"] },
+      ...["{A-Z}", "{//}", "{/}"].map((way) => {
+        const name = `a.example/${way}`;
+        return { name, rest: `${name} a.example/shop/red-42/7?color=red&size=9`, isSpelling: true };
+      }),
       { name: "a.example/{shop}/…", rest: withoutShop, part: 0 },
       { name: "a.example/{0}/…", rest: withoutShop, part: 0, isGuess: true },
+      { name: "a.example/{0}/……", rest: `a.example/{0}/… ${withoutShop}` },
       { name: "a.example/shop/{red-#}/…", rest: withoutRed, part: 1 },
       { name: "a.example/{1}/…", rest: withoutRed, part: 1, isGuess: true },
       { name: "a.example/shop/red-{#}", rest: "a.example/shop/red-#/7?color=red&size=9" },
@@ -54,6 +59,14 @@ describe("the shape of a URL", () => {
     const named = (name: string) => variables.find((each) => each.name === `a.example${name}`);
     expect(named("/{A-Z}")?.part).toEqual({ path: "//news//x" });
     expect(named("/{//}")?.part).toEqual({ path: "/News/X" });
+    expect(named("/{/}")?.part).toBeUndefined();
+    const ways = ["/a/", "/a", "/a/index.html", "//a/Default.aspx"].map((path) =>
+      shapeOf(`https://a.example${path}`)?.variables.filter((each) => each.isSpelling),
+    );
+    expect(ways.map((way) => way?.[1]?.part)).toEqual([
+      ...[undefined, undefined, { path: "/a/" }, { path: "/a/" }],
+    ]);
+    expect(ways[0]?.[2]?.rest).toBe(ways[1]?.[2]?.rest);
     expect(named("?a&b")?.rest).toBe("a.example//News//X?c=3");
     expect(named("?a&b&c")?.rest).toBe("a.example//News//X?");
     expect(shapeOf("https://a.example/x/offer-abc-def")?.families).toContain("a.example/x/offer-*");
