@@ -68,7 +68,7 @@ it("leases that some partitions gave reach their caller where another partition 
   expect(new Set(leases.map(({ url }) => url)).size).toBe(400);
 });
 
-it("a partition that fails is seen while others give leases: by an event, and by the next call", async () => {
+it("a partition that fails while others give leases is seen by an event, one until it answers", async () => {
   const own = new Redis(server?.socket as string);
   onTestFinished(() => void own.disconnect());
   let failing = "";
@@ -85,14 +85,14 @@ it("a partition that fails is seen while others give leases: by an event, and by
   await frontier.pushMany(Array.from({ length: 400 }, (_, at) => `http://h${at}.org/`));
   failing = ".2}";
   // However much the others have left.
-  expect(await frontier.pollMany(20)).not.toEqual([]);
+  for (let polls = 0; polls < 3; polls++) expect(await frontier.pollMany(20)).not.toEqual([]);
   expect(faults).toEqual([["server", "partition 2"]]);
-  await expect(frontier.take({ max: 20 })).rejects.toThrow("broken");
-  expect(await frontier.pollMany(20)).not.toEqual([]);
   failing = "";
-  await expect(frontier.pollMany(20)).rejects.toThrow("broken");
-  expect(await frontier.pollMany(20)).toHaveLength(20);
-  expect(await frontier.pollMany(20)).toHaveLength(20);
+  for (let polls = 0; polls < 3; polls++) expect(await frontier.pollMany(20)).toHaveLength(20);
+  failing = ".2}";
+  expect(await frontier.pollMany(20)).not.toEqual([]);
+  expect(faults).toHaveLength(2);
+  failing = "";
 });
 
 it("an address that is longer than any is not kept", async () => {

@@ -65,8 +65,8 @@ export class LeaseSource {
   /** Answers so far. */
   polls = 0;
   #wakers = new Set<() => void>();
-  /** Partitions that failed beside leases, until they answer or a call has rejected. */
-  readonly #failed = new Map<number, unknown>();
+  /** Partitions that failed beside leases, until they answer: there is one event of each. */
+  readonly #failed = new Set<number>();
 
   constructor(parts: LeaseSourceParts) {
     this.#parts = parts;
@@ -107,13 +107,12 @@ export class LeaseSource {
 
   /**
    * Up to `most` leases, of the partitions that are due; with `isAsked` of all, where none is known to be. They last `leaseMs`, if
-   * given. Where a partition fails, those of others go out, and the next call rejects; without any this one does.
+   * given. Where a partition fails, those of others go out, beside an event; without any it rejects.
    */
   async poll(most: number, isAsked: boolean, leaseMs?: number): Promise<RawLease[]> {
     const leases: RawLease[] = [];
     const causes: Failure[] = [];
     const { link } = this.#parts;
-    this.#throwFailed();
     if (isAsked && this.#duePartitions().length === 0) this.#dueAt.fill(Number.NEGATIVE_INFINITY);
     while (leases.length < most && causes.length === 0) {
       const due = this.#duePartitions();
@@ -144,18 +143,12 @@ export class LeaseSource {
     return this.#withFailures(leases, causes);
   }
 
-  #throwFailed(): void {
-    for (const [, cause] of this.#failed) {
-      this.#failed.clear();
-      throw cause;
-    }
-  }
-
   /** Leases that go out all the same, or nothing but a failure. */
   #withFailures(leases: RawLease[], causes: readonly Failure[]): RawLease[] {
     for (const [partition, cause] of causes) {
       if (leases.length === 0) throw cause;
-      this.#failed.set(partition, cause);
+      if (this.#failed.has(partition)) continue;
+      this.#failed.add(partition);
       this.#parts.onFault({ kind: "server", stage: `partition ${partition}`, cause });
     }
     return leases;
@@ -185,7 +178,6 @@ export class LeaseSource {
   async pollHost(host: HostPlace, most: number, leaseMs?: number): Promise<RawLease[]> {
     const { partition, name } = host;
     const leases: RawLease[] = [];
-    this.#throwFailed();
     try {
       for (let isMore = true; isMore && leases.length < most; ) {
         const asked = Math.min(most - leases.length, this.#parts.link.sized(LEASES_MAX));
