@@ -69,7 +69,7 @@ export class LastVisits {
     return true;
   }
 
-  /** `kind`: the narrowest family of the URL. */
+  /** `kind`: the family of the URL that has credit of its own. */
   take(trap: Evidence, kind: string, url: string): LastVerdict {
     if (this.#visits.has(url)) return "wait";
     const credits = [this.#creditOf(trap), this.#creditOfKind(trap, kind)] as const;
@@ -118,7 +118,7 @@ export class LastVisits {
 
   #creditOf(trap: Evidence): TrapCredit {
     const credit = this.#traps.get(trap) ?? {
-      left: isMixed(trap) ? ORPHANS_CREDIT : TRAP_CREDIT,
+      left: isOfOrphans(trap) ? ORPHANS_CREDIT : TRAP_CREDIT,
       out: 0,
       aside: 0,
       wasUseful: false,
@@ -131,7 +131,7 @@ export class LastVisits {
 
   #creditOfKind(trap: Evidence, kind: string): Credit {
     const credit = this.#kinds.get(kind) ?? {
-      left: isMixed(trap) ? ORPHANS_KIND_CREDIT : KIND_CREDIT,
+      left: isOfOrphans(trap) ? ORPHANS_KIND_CREDIT : KIND_CREDIT,
       out: 0,
     };
     this.#kinds.set(kind, credit);
@@ -139,7 +139,7 @@ export class LastVisits {
   }
 }
 
-function isMixed({ shape }: Evidence): boolean {
+function isOfOrphans({ shape }: Evidence): boolean {
   return shape.endsWith(ORPHANS);
 }
 
