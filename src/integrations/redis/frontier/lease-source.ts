@@ -6,6 +6,7 @@
  *
  *   I1  A partition whose poll brought fewer leases than were asked for has marked that a process waits: the next push there publishes a
  *       message. A message that comes while a poll is under way counts for the next poll.
+ *   I2  A partition that had nothing, and was neither woken nor is due since, is asked first whether it is unchanged, which is cheap.
  */
 import type { HostPlace } from "./redis-host.ts";
 import { after, type Clock } from "../../../base/clock.ts";
@@ -41,7 +42,7 @@ export interface LeaseSourceParts {
   readonly clock: Clock | undefined;
   /** A partition has answered: its version of the rules, and its generation and whether it is paused. */
   onAnswer(partition: number, version: number, state: readonly unknown[]): Promise<void>;
-  /** A partition has failed beside leases that go out. */
+  /** A partition has failed, and no caller gets it. */
   onFault(fault: FrontierFault): void;
 }
 
@@ -56,6 +57,8 @@ export class LeaseSource {
   readonly #parts: LeaseSourceParts;
   /** When each partition may have something, by the server's clock. */
   readonly #dueAt: number[];
+  /** The last answer of each partition that had nothing, until it is woken (I2). */
+  readonly #empty: Array<readonly unknown[] | undefined> = [];
   /** The partition that is asked first. */
   #next = 0;
   #beatPartition = 0;
@@ -65,7 +68,7 @@ export class LeaseSource {
   /** Answers so far. */
   polls = 0;
   #wakers = new Set<() => void>();
-  /** Partitions that failed beside leases, until they answer: there is one event of each. */
+  /** Partitions that failed beside leases or in a sweep, until they answer: there is one event of each. */
   readonly #failed = new Set<number>();
 
   constructor(parts: LeaseSourceParts) {
@@ -85,8 +88,11 @@ export class LeaseSource {
 
   /** Something may be there: of a partition, or of all. */
   wake(partition?: number): void {
-    if (partition === undefined) this.#dueAt.fill(Number.NEGATIVE_INFINITY);
-    else this.#dueAt[partition] = Number.NEGATIVE_INFINITY;
+    const all = partition === undefined ? this.#dueAt.map((_, at) => at) : [partition];
+    for (const each of all) {
+      this.#dueAt[each] = Number.NEGATIVE_INFINITY;
+      this.#empty[each] = undefined;
+    }
     this.endWaits();
   }
 
@@ -147,11 +153,16 @@ export class LeaseSource {
   #withFailures(leases: RawLease[], causes: readonly Failure[]): RawLease[] {
     for (const [partition, cause] of causes) {
       if (leases.length === 0) throw cause;
-      if (this.#failed.has(partition)) continue;
-      this.#failed.add(partition);
-      this.#parts.onFault({ kind: "server", stage: `partition ${partition}`, cause });
+      this.showFailure(partition, cause);
     }
     return leases;
+  }
+
+  /** Emits what no caller gets: that a partition has failed, once until it answers a poll. */
+  showFailure(partition: number, cause: unknown): void {
+    if (this.#failed.has(partition)) return;
+    this.#failed.add(partition);
+    this.#parts.onFault({ kind: "server", stage: `partition ${partition}`, cause });
   }
 
   /** What `poll` would take, by what each partition has answered. */
@@ -260,9 +271,10 @@ export class LeaseSource {
     const { link, maxLeases, clock, onAnswer } = this.#parts;
     const token = randomBytes(2);
     this.#asking++;
-    let answer: readonly unknown[];
+    let answer: readonly unknown[] | undefined;
     try {
-      answer = await link.run("poll", partition, [
+      if (what.length === 0) answer = await this.#unchanged(partition);
+      answer ??= await link.run("poll", partition, [
         ...[link.batch(), String(most), String(leaseMs), token, String(maxLeases), ...what],
       ]);
     } finally {
@@ -276,8 +288,21 @@ export class LeaseSource {
     const later = next === "" ? Number.POSITIVE_INFINITY : Number(next);
     const state = answer[3] as readonly unknown[];
     link.timed(Number(state[2]));
+    if (what.length === 0) this.#empty[partition] = list.length === 0 ? answer : undefined;
     await onAnswer(partition, Number(answer[2]), state);
     return { list, nextMs: list.length === most ? Number.NEGATIVE_INFINITY : later };
+  }
+
+  /** What a partition that had nothing would answer again: it is as it was, and what it has is not due (I2). */
+  async #unchanged(partition: number): Promise<readonly unknown[] | undefined> {
+    const answer = this.#empty[partition];
+    const [, next, , state] = answer ?? [];
+    if (answer === undefined || (String(next) !== "" && Number(next) <= this.now())) return;
+    const [generation, isPaused, , counters] = state as readonly Buffer[];
+    const asked = [counters as Buffer, String(next) || "inf"];
+    const [now] = await this.#parts.link.run("idle", partition, asked);
+    if (now === undefined) return undefined;
+    return [...answer.slice(0, 3), [generation, isPaused, 0, counters], now, ...answer.slice(5)];
   }
 }
 

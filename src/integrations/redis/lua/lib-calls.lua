@@ -19,7 +19,12 @@ local function wake(channel)
   call("PUBLISH", channel, KM)
 end
 
-local function saveCounters() call("HSET", KM, "k", pack(FORMAT, unpack(C, 1, COUNTERS))) end
+-- While a process waits, each change has a moment of its own, so that equal counters are those of an equal partition (idle-1.lua).
+local function saveCounters()
+  if C[SLEEPERS] > 0 then C[SLEEPERS] = started or C[SLEEPERS] + 1 end
+  counters = pack(FORMAT, unpack(C, 1, COUNTERS))
+  call("HSET", KM, "k", counters)
+end
 
 -- Steps that a script may still take, so that its work has a bound: every loop that is not a `for` asks before each round.
 --- @const STEPS_MAX = 4096

@@ -24,9 +24,9 @@ local insert, concat, floor = table.insert, table.concat, math.floor
 --- @const COUNTERS = 43
 local FORMAT = ">" .. string.rep("d", COUNTERS)
 
-local text = call("HGET", KM, "k")
-if not text then return redis.error_reply("GONE no such frontier") end
-local C = { unpack_(FORMAT, text) }
+local counters = call("HGET", KM, "k")
+if not counters then return redis.error_reply("GONE no such frontier") end
+local C = { unpack_(FORMAT, counters) }
 
 -- Milliseconds of the server's clock, or those that a test passes.
 local now, started

@@ -4,7 +4,7 @@
 -- ARGV     1 now, or "" · 2 batch · 3 most leases · 4 milliseconds that they last · 5 fencing token, 8 random bytes
 --          6 most leases out at once, 0: no limit · 7 "peek": nothing is handed out, only shown; what became due is moved all the same;
 --          "host": those of the host in 8 alone; "queues": as 8 asks (lib-queue.lua), msgpack
--- Returns  { "L", next time or "", version, { generation, 1: paused, microseconds }, now, deadline, number 6 and clock (lib-lease.lua) of each lease, its
+-- Returns  { "L", next time or "", version, { generation, 1: paused, microseconds, counters where there is no lease }, now, deadline, number 6 and clock (lib-lease.lua) of each lease, its
 --          record before its hand-out … }
 local most, lasts, token = math.min(tonumber(ARGV[3]), LEASES_MAX), tonumber(ARGV[4]), ARGV[5]
 local limit = tonumber(ARGV[6])
@@ -456,6 +456,7 @@ local given = concat(clocks)
 local function answerAll(next)
   local answer = answerHead(next, deadline)
   answer[7] = given
+  if count == 0 then answer[4][4] = counters end
   for each = 1, count do answer[each + 7] = leases[each] end
   return answer
 end

@@ -39,13 +39,16 @@ export type ScriptName =
   | "dump"
   | "restore"
   | "queue"
-  | "service";
+  | "service"
+  | "idle";
 
 /** Scripts of other keys. */
-const OTHER_KEYS: Partial<Record<ScriptName, number>> = Object.freeze({ service: 1 });
+const OTHER_KEYS: Partial<Record<ScriptName, number>> = Object.freeze({ service: 1, idle: 1 });
 
 export interface Script {
   readonly text: string;
+  /** The first keys of a partition, so many. */
+  readonly keys: number;
   readonly sha: string;
 }
 
@@ -54,8 +57,9 @@ const made = new Map<ScriptName, Script>();
 export function scriptOf(name: ScriptName): Script {
   let script = made.get(name);
   if (script === undefined) {
-    const text = assemble(luaText(`${name}-${OTHER_KEYS[name] ?? KEY_COUNT}`));
-    script = { text, sha: sha1(text).toString("hex") };
+    const keys = OTHER_KEYS[name] ?? KEY_COUNT;
+    const text = assemble(luaText(`${name}-${keys}`));
+    script = { text, keys, sha: sha1(text).toString("hex") };
     made.set(name, script);
   }
   return script;

@@ -90,7 +90,7 @@ export class ServerLink {
     partition: number,
     args: readonly Argument[],
   ): Promise<readonly unknown[]> {
-    const keys = this.keys[partition] as readonly string[];
+    const keys = (this.keys[partition] as readonly string[]).slice(0, scriptOf(name).keys);
     return (await this.#insist(
       name,
       [String(keys.length), ...keys, this.#now(), ...args],
