@@ -3,9 +3,11 @@ import { Redis } from "ioredis";
 import { afterAll, beforeEach, expect, it, onTestFinished } from "vitest";
 import { type AsyncLease, openFrontier } from "../../src/index.ts";
 import { openRedisFrontier, type RedisCommands } from "../../src/redis.ts";
+import { createVirtualClock } from "../../src/base/clock.ts";
 import { commandsOver } from "../support/redis-calls.ts";
 import { startRedis, WITHOUT_REDIS } from "../support/redis-server.ts";
 import { skipUnless } from "../support/skip.ts";
+import { steeredClient } from "../support/steered-client.ts";
 
 const server = WITHOUT_REDIS === undefined ? await startRedis() : undefined;
 afterAll(async () => await server?.close());
@@ -93,6 +95,22 @@ it("a partition that fails while others give leases is seen by an event, one unt
   expect(await frontier.pollMany(20)).not.toEqual([]);
   expect(faults).toHaveLength(2);
   failing = "";
+});
+
+it("an outbox that cannot be read or forwarded is seen by an event, once until its partition answers", async () => {
+  const client = steeredClient(server?.socket as string);
+  onTestFinished(() => client.end());
+  const clock = createVirtualClock(1_700_000_000_000);
+  const frontier = await open({ partitions: 4, clock }, client);
+  const faults: unknown[] = [];
+  frontier.on("error", ({ kind, stage, cause }) => faults.push([kind, stage, String(cause)]));
+  await frontier.push("http://a.org/");
+  client.divert("outbox", () => Promise.reject(new Error("ERR broken")));
+  expect(await frontier.pollMany(5)).toHaveLength(1);
+  const expected = [0, 1, 2, 3].map((at) => ["server", `partition ${at}`, "Error: ERR broken"]);
+  expect(faults).toEqual(expected);
+  expect(await frontier.pollMany(5)).toEqual([]);
+  expect(faults).toHaveLength(4);
 });
 
 it("an address that is longer than any is not kept", async () => {

@@ -246,9 +246,12 @@ export class LeaseTaker {
 
   /** Links that a process has left in an outbox go on: at the first call, every half minute, and where an end waits for them. */
   async #sweepOutboxes(isAsked = false): Promise<void> {
-    const { link, outbox, isClosed } = this.#parts;
+    const { link, outbox, source, isClosed } = this.#parts;
     if (isClosed() || (!isAsked && MACHINE.monotonic() < this.#sweepAt)) return;
     this.#sweepAt = MACHINE.monotonic() + ROUND_MS;
-    await Promise.all(link.keys.map((_, partition) => outbox.sweep(partition)));
+    const failed = (partition: number, cause: unknown): void => {
+      if (!isClosed()) source.showFailure(partition, cause);
+    };
+    await Promise.all(link.keys.map((_, partition) => outbox.sweep(partition, failed)));
   }
 }

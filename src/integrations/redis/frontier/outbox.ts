@@ -83,17 +83,27 @@ export class Outbox {
     await this.#dropping.get(source);
   }
 
-  /** Forwards what dead processes have left; returns how many parcels there were. */
-  async sweep(source: number): Promise<number> {
-    let count = 0;
+  /** Forwards what dead processes have left. Where that fails, `failed` gets the partition that did. */
+  async sweep(source: number, failed: (partition: number, cause: unknown) => void): Promise<void> {
+    let asked = source;
     const argsAt = (cursor: string) => [cursor, String(PAGE)];
-    for await (const answer of this.#link.slices("outbox", source, argsAt)) {
-      count += await this.#forwardAll(source, answer);
+    try {
+      for await (const answer of this.#link.slices("outbox", source, argsAt)) {
+        await this.#forwardAll(source, answer, (target) => {
+          asked = target;
+        });
+      }
+    } catch (cause) {
+      failed(asked, cause);
+      throw cause;
     }
-    return count;
   }
 
-  async #forwardAll(source: number, answer: readonly unknown[]): Promise<number> {
+  async #forwardAll(
+    source: number,
+    answer: readonly unknown[],
+    failed: (target: number) => void,
+  ): Promise<void> {
     const calls: Delivery[] = [];
     const fields: Buffer[] = [];
     for (let at = 2; at + 1 < answer.length; at += 2) {
@@ -109,9 +119,15 @@ export class Outbox {
       call.bytes += rows.length;
       call.parcels.push(field.subarray(2), rows);
     }
-    await Promise.all(calls.map(({ target, parcels }) => this.#deliver(target, "", parcels)));
+    await Promise.all(
+      calls.map(async ({ target, parcels }) => {
+        await this.#deliver(target, "", parcels).catch((cause) => {
+          failed(target);
+          throw cause;
+        });
+      }),
+    );
     if (fields.length > 0) await this.#link.run("outbox", source, ["", "", ...fields]);
-    return fields.length;
   }
 
   /** A partition that does not have the rules of the rows yet gets them first. */
