@@ -113,6 +113,30 @@ it("an outbox that cannot be read or forwarded is seen by an event, once until i
   expect(faults).toHaveLength(4);
 });
 
+it("calls that fail, retry or requeue take few records each, since each takes the server as long as five pages that are done", async () => {
+  const client = steeredClient(server?.socket as string);
+  onTestFinished(() => client.end());
+  const clock = createVirtualClock(1_700_000_000_000);
+  const frontier = await open({ partitions: 1, clock }, client);
+  const sizes: number[] = [];
+  client.divert("settle", (answer) => {
+    sizes.push(String((answer as unknown[])[1]).length);
+    return answer;
+  });
+  client.divert("edit", (answer) => {
+    sizes.push(Number((answer as unknown[])[1]));
+    return answer;
+  });
+  await frontier.pushMany(Array.from({ length: 200 }, (_, at) => `http://h${at}.org/`));
+  const leases = await frontier.pollMany(200);
+  await Promise.all(leases.map((lease) => lease.fail("broken")));
+  expect(await frontier.requeue({ all: true })).toBe(200);
+  const again = await frontier.pollMany(200);
+  await Promise.all(again.map((lease) => lease.retry({ delayMs: 1_000 })));
+  expect(sizes.reduce((all, size) => all + size, 0)).toBe(600);
+  expect(Math.max(...sizes)).toBeLessThanOrEqual(24);
+});
+
 it("an address that is longer than any is not kept", async () => {
   const frontier = await open({ partitions: 1 });
   await frontier.pushMany(["http://a.org/1", "http://a.org/2"]);

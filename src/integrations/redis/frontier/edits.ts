@@ -45,10 +45,10 @@ import type { PushParts, Pushes } from "./pushes.ts";
 import { readStates } from "./state-report.ts";
 
 /** Records of one `scan`, and buckets of one `forget`: about a millisecond of the server. */
-const RECORDS = 160;
+const RECORDS = 112;
 const BUCKETS = 32;
 /** Records of one `edit`: about as long. */
-const EDITS = 48;
+const EDITS = 20;
 
 const readChange = argument<{ priority?: number; notBefore?: number }>("change", {
   priority: INTEGER,

@@ -17,7 +17,7 @@ import type { PushParts, Pushes } from "./pushes.ts";
 
 /** Work of one script call, counted in plain ends; a page's links stay with its end. */
 const WORK_MAX = 112;
-const OTHER_END = 3;
+const OTHER_END = 5;
 const ACCEPTED = 0x30; // "0"
 
 /** Kinds of ends, as the script has them. */

@@ -8,7 +8,7 @@ import type { ServerLink } from "../server/server-link.ts";
 import { pause } from "../server/waiting.ts";
 
 /** Calls that a report makes for what has become due, before it counts the rest as it is. */
-const DUE_ROUNDS = 32;
+const DUE_ROUNDS = 80;
 const DRAIN_MS = 100;
 
 /** Counters of all partitions, and texts of their states. */

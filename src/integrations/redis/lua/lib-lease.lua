@@ -438,7 +438,7 @@ local function moveDueOf(most)
 end
 local function moveDue(most) return hasDue() and moveDueOf(most or DUE_MAX) or 0 end
 -- The least is that of a poll, which moves more as it is asked for more leases.
---- @const DUE_MAX = 48, DUE_MIN = 8, DUE_HOSTS_MAX = 256
+--- @const DUE_MAX = 20, DUE_MIN = 8, DUE_HOSTS_MAX = 256
 
 local function saveAll()
   saveLeases()

@@ -1,4 +1,4 @@
---- @include lib-state poll-idle lib-calls lib-seen lib-record lib-host lib-lease lib-queue
+--- @include lib-state lib-calls lib-seen lib-record lib-host lib-lease lib-queue
 -- Hands out leases in order: rule by share, priority, host in turn, first or last in.
 --
 -- ARGV     1 now, or "" · 2 batch · 3 most leases · 4 milliseconds that they last · 5 fencing token, 8 random bytes
@@ -38,9 +38,9 @@ if answerOf(ARGV[2]) then return again() end
 
 workWhenFull()
 local changed, woken = sweepTrash() + moveDue(math.min(floor(most / 2) + DUE_MIN, DUE_MAX)), wakeHosts(DUE_HOSTS_MAX)
--- Work of one call, counted in leases: what became due leaves less room for them, a lease that has expired as much as two.
+-- Work of one call, counted in leases: a record that became due, or whose lease has expired, is as much as four, and leaves less room.
 --- @const WORK_MAX = 120, LEASES_MIN = 32
-local room = math.max(WORK_MAX - 2 * changed - floor(woken / 8), LEASES_MIN)
+local room = math.max(WORK_MAX - 4 * changed - floor(woken / 8), LEASES_MIN)
 changed = changed + woken
 placeHosts()
 
