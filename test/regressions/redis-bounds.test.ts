@@ -137,6 +137,23 @@ it("calls that fail, retry or requeue take few records each, since each takes th
   expect(Math.max(...sizes)).toBeLessThanOrEqual(24);
 });
 
+it("a slice of what forgets takes few identities", async () => {
+  const client = steeredClient(server?.socket as string);
+  onTestFinished(() => client.end());
+  const clock = createVirtualClock(1_700_000_000_000);
+  const frontier = await open({ partitions: 1, clock }, client);
+  await frontier.pushMany(Array.from({ length: 3_000 }, (_, at) => `http://h${at}.org/`));
+  expect(await frontier.done(await frontier.pollMany(3_000))).toBe(3_000);
+  const sizes: number[] = [];
+  client.divert("forget", (answer) => {
+    sizes.push(Number((answer as unknown[])[2]));
+    return answer;
+  });
+  expect(await frontier.forget({})).toBe(3_000);
+  // Buckets of six as a rule, twenty of them or a few more.
+  expect(Math.max(...sizes)).toBeLessThanOrEqual(185);
+});
+
 it("an address that is longer than any is not kept", async () => {
   const frontier = await open({ partitions: 1 });
   await frontier.pushMany(["http://a.org/1", "http://a.org/2"]);

@@ -46,7 +46,7 @@ import { readStates } from "./state-report.ts";
 
 /** Records of one `scan`, and buckets of one `forget`: about a millisecond of the server. */
 const RECORDS = 112;
-const BUCKETS = 32;
+const BUCKETS = 20;
 /** Records of one `edit`: about as long. */
 const EDITS = 20;
 
