@@ -112,7 +112,7 @@ module.exports = {
       [
         ...inRooms(["base"]),
         `^src/${anyOf([...CORE_ENTRIES, "redis"])}\\.ts$`,
-        "^src/engine/api/(edit-records|keep-finished|held-leases|politeness-unit|push-list)\\.ts$",
+        "^src/engine/api/(edit-records|keep-finished|held-leases|unit-blocks|push-list)\\.ts$",
       ],
       { packages: ["@opentelemetry/api"] },
     ),

@@ -55,7 +55,7 @@ const ESCAPES = /[\x1b\x9b\x9d]/;
 const ESCAPES_HOME = "src/cli/output/terminal-text.ts";
 /** Where digests and signatures are made. */
 const DIGESTS = new RegExp(
-  "^src/(base/|((persistence/transfer|crawl/archive)/sha1|crawl/identity/ed25519" +
+  "^src/(base/|((persistence/transfer/request|crawl/archive/body)-digest|crawl/identity/ed25519" +
     "|integrations/crawlee/request-id)\\.ts$)",
 );
 /** Who may use files. */

@@ -62,7 +62,7 @@ export async function serveCommand(args: Parsed, io: Io): Promise<number> {
     crawlsMax: args.whole("max-crawls"),
     onFault: ({ place, cause }) => io.err(`${place}: ${messageOf(cause)}\n`),
   });
-  tellPlaces(args, io, server);
+  printPlaces(args, io, server);
   await stopped;
   if (!args.has("json")) io.err("stopping: calls under way end, everything is saved\n");
   await server.close();
@@ -80,7 +80,7 @@ function checkPlace(args: Parsed): void {
   }
 }
 
-function tellPlaces(args: Parsed, io: Io, { port, httpPort, token }: Server): void {
+function printPlaces(args: Parsed, io: Io, { port, httpPort, token }: Server): void {
   const host = args.text("host") ?? "127.0.0.1";
   if (args.has("json")) {
     io.out(`${JSON.stringify({ host, port, httpPort, token })}\n`);

@@ -129,7 +129,7 @@ export async function importCommand(args: Parsed, io: Io): Promise<number> {
   const take = isShared ? importIntoRedis : importIntoDirectory;
   const result = await take(args, file, progress.show);
   progress.end();
-  tellImport(result, args, io);
+  printImport(result, args, io);
   return EXIT_OK;
 }
 
@@ -170,7 +170,7 @@ async function importIntoRedis(args: Parsed, file: string, show: Show): Promise<
   return await importRedisFrontier(options, linesOfFile(file));
 }
 
-function tellImport({ kind, passed, ...counts }: ImportResult, args: Parsed, io: Io): void {
+function printImport({ kind, passed, ...counts }: ImportResult, args: Parsed, io: Io): void {
   const { accepted, deferred, size } = counts;
   if (args.has("json")) io.out(`${JSON.stringify({ ...counts, kind, passed })}\n`);
   else if (kind === "digests")

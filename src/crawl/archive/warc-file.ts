@@ -25,7 +25,7 @@
  */
 import { gzipSync } from "node:zlib";
 import { type Clock, createSystemClock } from "../../base/clock.ts";
-import { loadSha1 } from "./sha1.ts";
+import { loadSha1 } from "./body-digest.ts";
 import { misuse } from "../../base/errors.ts";
 import { readObject, shape, whole } from "../../base/fields.ts";
 import { isObject } from "../../base/type-guards.ts";

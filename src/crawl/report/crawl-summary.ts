@@ -203,15 +203,15 @@ interface SummaryParts {
 
 const BUSIEST_MAX = 10;
 
-export function summarize(telling: SummaryParts): CrawlSummary {
-  const { counters, faults, namedCounts } = telling;
-  const report = telling.frontier.report();
+export function summarize(parts: SummaryParts): CrawlSummary {
+  const { counters, faults, namedCounts } = parts;
+  const report = parts.frontier.report();
   const { latency, statuses, tooLong, tooMany, excluded, overBudget, ...counts } = counters;
   const at = (share: number): number => Math.round(latencyAt(latency.histogram, share) * 10) / 10;
-  const seconds = Math.max(telling.elapsedMs, 1) / 1000;
+  const seconds = Math.max(parts.elapsedMs, 1) / 1000;
   const summary = {
-    status: telling.status,
-    ...(telling.reason === undefined ? {} : { reason: telling.reason }),
+    status: parts.status,
+    ...(parts.reason === undefined ? {} : { reason: parts.reason }),
     ...counts,
     failed: report.failed,
     failures: namedCounts.failures(),
@@ -221,25 +221,25 @@ export function summarize(telling: SummaryParts): CrawlSummary {
     rejected: rejectedOf(report, { tooLong, tooMany, excluded, overBudget }),
     pending: report.pending + report.waiting + report.leased,
     hosts: report.hosts,
-    robotsFetched: telling.robotsFetched,
+    robotsFetched: parts.robotsFetched,
     statuses: { ...statuses },
     errors: { ...faults.counts, dropped: faults.dropped },
-    elapsedMs: Math.round(telling.elapsedMs),
+    elapsedMs: Math.round(parts.elapsedMs),
     pagesPerSecond: Math.round((counters.pages / seconds) * 10) / 10,
     latencyMs: { p50: at(0.5), p90: at(0.9), p99: at(0.99), p999: at(0.999), max: at(1) },
     latencies: latencyOctaves(latency.histogram),
     depths: [...report.depths],
     hostPages: namedCounts.hostPages(),
-    failing: [...telling.visits.failing],
-    slowest: telling.visits.slowest(),
-    slowestHosts: telling.visits.slowestHosts(),
-    sickest: telling.health.sickest(),
-    traps: telling.traps,
-    statusDepths: telling.visits.statusDepths(),
+    failing: [...parts.visits.failing],
+    slowest: parts.visits.slowest(),
+    slowestHosts: parts.visits.slowestHosts(),
+    sickest: parts.health.sickest(),
+    traps: parts.traps,
+    statusDepths: parts.visits.statusDepths(),
     busiest: namedCounts.busiest(BUSIEST_MAX),
-    modules: telling.modules.counts(),
+    modules: parts.modules.counts(),
     memory: memoryOf(report),
-    ...(telling.directory === undefined ? {} : { directory: telling.directory }),
+    ...(parts.directory === undefined ? {} : { directory: parts.directory }),
   };
   const hidden = { enumerable: false, value: () => JSON.stringify(summary, null, 2) };
   return Object.defineProperty(summary, "toString", hidden) as CrawlSummary;

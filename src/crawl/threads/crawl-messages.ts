@@ -95,7 +95,7 @@ export interface AskAnswer {
 
 export type ToWorker =
   | { kind: "welcome" }
-  | { kind: "answers"; list: readonly AskAnswer[]; isPageHeard: boolean }
+  | { kind: "answers"; list: readonly AskAnswer[]; hasPageListener: boolean }
   | { kind: "last" };
 
 /** Name of a worker's own channel. */

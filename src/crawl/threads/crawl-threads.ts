@@ -293,7 +293,7 @@ function reply(peer: Peer, answer: AskAnswer, { hasPageListener }: CrawlThreadsO
     const list = peer.answers;
     peer.answers = [];
     peer.isDue = false;
-    send(peer, { kind: "answers", list, isPageHeard: hasPageListener() });
+    send(peer, { kind: "answers", list, hasPageListener: hasPageListener() });
   });
 }
 

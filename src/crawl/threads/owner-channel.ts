@@ -30,7 +30,7 @@ export function openOwnerChannel(crawl: string, { takePart, onLast }: ChannelEnd
   let serial = 0;
   let isWelcome = false;
   let isDue = false;
-  let isPageHeard = true;
+  let hasPageListener = true;
   const send = (isLast = false): void => {
     if (!isWelcome) return;
     const part = takePart();
@@ -60,7 +60,7 @@ export function openOwnerChannel(crawl: string, { takePart, onLast }: ChannelEnd
         )
         .finally(() => send(true));
     } else if (message.kind === "answers") {
-      isPageHeard = message.isPageHeard;
+      hasPageListener = message.hasPageListener;
       for (const answer of message.list) {
         asked.get(answer.id)?.(answer);
         asked.delete(answer.id);
@@ -81,8 +81,8 @@ export function openOwnerChannel(crawl: string, { takePart, onLast }: ChannelEnd
       });
     },
     /** Whether the owner has a listener to pages. */
-    get isPageHeard(): boolean {
-      return isPageHeard;
+    get hasPageListener(): boolean {
+      return hasPageListener;
     },
   };
 }

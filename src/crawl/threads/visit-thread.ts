@@ -43,7 +43,7 @@ export async function visitInThread(lease: WorkerLease, { signal }: HandlerConte
   const { url, deliveries } = lease;
   let page: VisitedPage | undefined;
   const onPage = (visited: VisitedPage): void => {
-    if (channel.isPageHeard) page = visited;
+    if (channel.hasPageListener) page = visited;
   };
   let ended: Visit | undefined;
   const onVisit = (visited: Visit): void => {

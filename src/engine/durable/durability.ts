@@ -97,7 +97,7 @@ export class Durability {
   #cancelTimer: (() => void) | undefined;
   readonly #waiters: Waiter[] = [];
   #flushedAt: number | undefined;
-  #faultTold: string | undefined;
+  #faultReported: string | undefined;
   readonly #snapshots: SnapshotSchedule;
   readonly #notes: NotedValues;
   #isClosed = false;
@@ -413,8 +413,8 @@ export class Durability {
   /** A fault is reported once, when it begins; its end shows in the report and in pushes that are accepted. */
   #reportFault(): void {
     const { fault } = this.#journal;
-    if (fault?.code === this.#faultTold) return;
-    this.#faultTold = fault?.code;
+    if (fault?.code === this.#faultReported) return;
+    this.#faultReported = fault?.code;
     if (fault === undefined) return;
     this.#parts.events.fault({ kind: "disk", stage: "journal", cause: fault });
     this.#parts.events.flush();

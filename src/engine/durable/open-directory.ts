@@ -251,25 +251,25 @@ function applyNotes(
   if (state !== undefined) parts.setState(packr.unpack(state) as Record<string, unknown>);
   const noted = restoration.notes.get("counters");
   if (noted === undefined) return;
-  const said = packr.unpack(noted) as StoredCounters;
-  const { duplicate, expired, full, lateResults, pushed } = said;
+  const stored = packr.unpack(noted) as StoredCounters;
+  const { duplicate, expired, full, lateResults, pushed } = stored;
   raiseCounters(core, { duplicate, expired, full, lateResults, pushed });
-  setRejected(core, said.rejected);
+  setRejected(core, stored.rejected);
   core.leaseSequence = Math.max(
     core.leaseSequence,
-    Math.min(said.leaseSequence, TURN_BELIEVED_MAX),
+    Math.min(stored.leaseSequence, TURN_BELIEVED_MAX),
   );
-  core.hosts.joined = Math.max(core.hosts.joined, said.joined);
+  core.hosts.joined = Math.max(core.hosts.joined, stored.joined);
 }
 
 /** Where each rule stands in the order of shares: also those that were restored, which are new. */
 function applyPasses(core: Core, found: Recovered | undefined): void {
-  const said = noteOf(found, "counters") as StoredCounters | undefined;
-  if (said === undefined) return;
+  const stored = noteOf(found, "counters") as StoredCounters | undefined;
+  if (stored === undefined) return;
   const { rules } = core;
   const { passes } = core.shares;
-  for (const { id, index } of rules) passes[index] = said.passes[id] ?? (passes[index] as number);
-  core.shares.current = Math.max(core.shares.current, said.current ?? 0);
+  for (const { id, index } of rules) passes[index] = stored.passes[id] ?? (passes[index] as number);
+  core.shares.current = Math.max(core.shares.current, stored.current ?? 0);
   sharesReorder(core.shares); // those with something pending stand there already
 }
 

@@ -9,7 +9,7 @@
  * Sorted digests in one buffer off the heap, found by their first two bytes and halving: nothing is approximate. Only requests that
  * would be looked up in the epoch without end are asked for: others are new by intent. A new generation forgets all of them.
  */
-import { sha1 } from "../../persistence/transfer/sha1.ts";
+import { sha1 } from "../../persistence/transfer/request-digest.ts";
 import type { Admission } from "../../frontier/admission/admission-input.ts";
 import type { RuleState } from "../../frontier/core.ts";
 import {

@@ -65,22 +65,22 @@ export function settle(
   const mayWait = RETRY_STATUSES.includes(status);
   const outcome: Outcome = { status, ...(mayWait ? waitOf(answer) : {}), ...result.outcome };
   if (mayWait) {
-    return then(own.retry({ reason: `status ${status}`, outcome }), (said) => {
-      return said === "late" || said === "failed" ? said : "retried";
+    return then(own.retry({ reason: `status ${status}`, outcome }), (answer) => {
+      return answer === "late" || answer === "failed" ? answer : "retried";
     });
   }
   const location = headerOf(answer, "location");
   const isRedirect = status >= 300 && status < 400 && status !== NOT_MODIFIED;
   if (isRedirect && location !== undefined) {
     return then(own.redirect(location, { status }), () =>
-      then(own.done({ ...result, outcome }), (said) => (isLate(said) ? "late" : "redirected")),
+      then(own.done({ ...result, outcome }), (answer) => (isLate(answer) ? "late" : "redirected")),
     );
   }
   if ((status >= 200 && status < 300) || status === NOT_MODIFIED) {
-    return then(own.done({ ...result, outcome }), (said) => (isLate(said) ? "late" : "done"));
+    return then(own.done({ ...result, outcome }), (answer) => (isLate(answer) ? "late" : "done"));
   }
-  return then(own.fail(`status ${status}`, outcome), (said) =>
-    said === false ? "late" : "failed",
+  return then(own.fail(`status ${status}`, outcome), (answer) =>
+    answer === false ? "late" : "failed",
   );
 }
 
@@ -100,8 +100,8 @@ function headerOf({ headers }: Answer, name: string): string | undefined {
   return (Array.isArray(value) ? value[0] : value) ?? undefined;
 }
 
-function isLate(said: unknown): boolean {
-  return (said as { late?: boolean } | undefined)?.late === true;
+function isLate(answer: unknown): boolean {
+  return (answer as { late?: boolean } | undefined)?.late === true;
 }
 
 /** What comes of a value, or of the promise of one. */

@@ -25,13 +25,13 @@ import {
 
 /** A call that waits for its answer. */
 interface Waiting {
-  readonly said: Omit<Call, "id">;
+  readonly request: Omit<Call, "id">;
   readonly resolve: (value: unknown) => void;
   readonly reject: (cause: unknown) => void;
 }
 
 interface CallChannelParts {
-  readonly tell: (told: EventMessage) => void;
+  readonly deliver: (message: EventMessage) => void;
   readonly askClosed: AnswerClosed;
   /** Whether the process shall live on until the thread ends. */
   readonly hold: (isHeld: boolean) => void;
@@ -77,30 +77,30 @@ export class CallChannel {
 
   /** Makes a call as its crossing has it; `own` makes the caller's leases. */
   async cross(
-    said: Omit<Call, "id">,
+    request: Omit<Call, "id">,
     { read, makeSendable, unpack }: Crossing,
     own: (lease: PlainLease) => unknown = (lease) => lease,
   ): Promise<unknown> {
-    const args = read === undefined ? said.args : read(...(said.args as never[]));
+    const args = read === undefined ? request.args : read(...(request.args as never[]));
     const mended =
       makeSendable === undefined ? undefined : () => makeSendable(...(args as never[]));
-    const plain = await this.call({ ...said, args }, mended);
+    const plain = await this.call({ ...request, args }, mended);
     return unpack === undefined ? plain : unpack(plain as never, own);
   }
 
   /** `mended`: the arguments as they can be sent, where they can not be sent as they are. */
-  async call(said: Omit<Call, "id">, mended?: () => readonly unknown[]): Promise<unknown> {
-    const isAsked = this.#isOpen || (this.#isClosing && said.method === "status");
-    if (!isAsked) return this.#atEnd(said);
+  async call(request: Omit<Call, "id">, mended?: () => readonly unknown[]): Promise<unknown> {
+    const isAsked = this.#isOpen || (this.#isClosing && request.method === "status");
+    if (!isAsked) return this.#atEnd(request);
     try {
-      this.#port.postMessage({ id: this.nextId, ...said });
+      this.#port.postMessage({ id: this.nextId, ...request });
     } catch (cause) {
-      if (mended === undefined) return this.#refuse(said, cause);
-      return this.call({ ...said, args: mended() });
+      if (mended === undefined) return this.#refuse(request, cause);
+      return this.call({ ...request, args: mended() });
     }
     const id = ++this.#lastId;
     return new Promise((resolve, reject) => {
-      this.#calls.set(id, { said, resolve, reject });
+      this.#calls.set(id, { request, resolve, reject });
       this.#port.ref(); // the event loop lives while a call waits for an answer (I3)
       this.#parts.hold(true);
     });
@@ -120,34 +120,34 @@ export class CallChannel {
   /** The owner is gone: calls under way are rejected, and so are later ones (I2). */
   end(cause: Error): void {
     this.#end ??= cause;
-    for (const { said, resolve, reject } of this.#calls.values()) {
-      this.#atEnd(said).then(resolve, reject);
+    for (const { request, resolve, reject } of this.#calls.values()) {
+      this.#atEnd(request).then(resolve, reject);
     }
     this.#calls.clear();
     this.#port.close();
   }
 
   /** The answer to a call after the end. */
-  async #atEnd(said: Omit<Call, "id">): Promise<unknown> {
+  async #atEnd(request: Omit<Call, "id">): Promise<unknown> {
     if (this.hasOwnerDied) throw this.#end;
-    return this.#parts.askClosed(said);
+    return this.#parts.askClosed(request);
   }
 
   /** Refuses what cannot be sent: by name, if a frontier would not take the arguments either. */
-  async #refuse(said: Omit<Call, "id">, cause: unknown): Promise<never> {
+  async #refuse(request: Omit<Call, "id">, cause: unknown): Promise<never> {
     try {
-      await this.#parts.askClosed(said);
+      await this.#parts.askClosed(request);
     } catch (fault) {
       if ((fault as FrontierError).code !== "FRONTIER_CLOSED") throw fault;
     }
     const expected = "plain data: functions stay on their thread";
-    const text = `${said.method}: ${String(cause)} (expected: ${expected})`;
+    const text = `${request.method}: ${String(cause)} (expected: ${expected})`;
     throw new FrontierError("ARGUMENT_INVALID", text);
   }
 
   #take(message: Answer | EventMessage): void {
     if ("event" in message) {
-      this.#parts.tell(message);
+      this.#parts.deliver(message);
       return;
     }
     const call = this.#calls.get(message.id);

@@ -60,12 +60,12 @@ interface CallHandlerParts {
   readonly frontier: Frontier;
   /** A lease that is late in every call. */
   readonly spent: Lease;
-  readonly tell: (told: EventMessage) => void;
+  readonly send: (message: EventMessage) => void;
 }
 
 export class CallHandler {
   readonly #frontier: Frontier;
-  readonly #tell: (told: EventMessage) => void;
+  readonly #send: (message: EventMessage) => void;
   readonly #clock = createSystemClock();
   readonly #leases = new Map<number, Lease>();
   /** The last lease that was forgotten (I1). */
@@ -76,10 +76,10 @@ export class CallHandler {
   readonly #listening = new Map<string, Listening>();
   #count = 0;
 
-  constructor({ frontier, spent, tell }: CallHandlerParts) {
+  constructor({ frontier, spent, send }: CallHandlerParts) {
     this.#frontier = frontier;
     this.#spent = spent;
-    this.#tell = tell;
+    this.#send = send;
   }
 
   /** The result of the call, or a promise of it; throws what it throws. */
@@ -240,11 +240,11 @@ export class CallHandler {
     else {
       const listening: Listening = { since, off: () => undefined };
       this.#listening.set(event, listening);
-      const tell = (payload: unknown): void => {
+      const listener = (payload: unknown): void => {
         const plain = event === "error" ? plainFault(payload) : payload;
-        this.#tell({ event, payload: plain, since: listening.since });
+        this.#send({ event, payload: plain, since: listening.since });
       };
-      listening.off = this.#frontier.on(event, tell);
+      listening.off = this.#frontier.on(event, listener);
     }
   }
 }

@@ -36,7 +36,7 @@ function closedCallHandler(settings: Settings): CallHandler {
   // With a directory one is made by `open` alone: until then it has neither memory nor files.
   const frontier = new LocalFrontier({ ...settings, directory: "never opened" });
   void frontier.close();
-  return new CallHandler({ frontier, spent: closedLease(settings), tell: () => undefined });
+  return new CallHandler({ frontier, spent: closedLease(settings), send: () => undefined });
 }
 
 /** A lease of a frontier that is closed, and no other's. */

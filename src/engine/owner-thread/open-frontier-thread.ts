@@ -84,19 +84,19 @@ export async function openFrontierThread<Data = unknown>(
   const { name } = value as { name: string };
   const events = new EventHub();
   const handles: FrontierHandle[] = [];
-  const inDelivery: EventInDelivery = { told: undefined };
-  const tell = ({ event, payload: plain, since }: EventMessage): void => {
+  const inDelivery: EventInDelivery = { message: undefined };
+  const deliver = ({ event, payload: plain, since }: EventMessage): void => {
     const payload = event === "error" ? faultOf(plain) : plain;
-    inDelivery.told = { event, payload, since };
+    inDelivery.message = { event, payload, since };
     events.emit(event, payload as never);
     events.flush();
-    inDelivery.told = undefined;
+    inDelivery.message = undefined;
   };
   const hold = (isHeld: boolean): void => {
     if (isHeld || options.keepOpen === true) worker.ref();
     else worker.unref();
   };
-  const channel = new CallChannel(port1, { tell, askClosed: closed, hold });
+  const channel = new CallChannel(port1, { deliver, askClosed: closed, hold });
   const giveUp = lockOf(options, name);
   void died.then(() => {
     channel.hasOwnerDied = !channel.isClosed;

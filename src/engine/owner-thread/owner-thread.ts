@@ -16,7 +16,7 @@ function serve(frontier: Frontier, port: MessagePort): void {
   const callHandler = new CallHandler({
     frontier,
     spent: closedLease(),
-    tell: (told) => port.postMessage(told),
+    send: (message) => port.postMessage(message),
   });
   /** Answers under way, those of close apart. */
   const answers = new Set<Promise<void>>();

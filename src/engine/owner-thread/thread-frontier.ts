@@ -32,7 +32,7 @@ import type {
 
 /** The event that listeners are being called with. */
 export interface EventInDelivery {
-  told: EventMessage | undefined;
+  message: EventMessage | undefined;
 }
 
 /** What opening one has made (open-frontier-thread.ts). */
@@ -167,22 +167,22 @@ type Listen = (event: keyof FrontierEvents, listener: (payload: never) => unknow
 /** Listeners are called by a message after the call that caused it, for calls that come after them. */
 function createListen({ channel, events, inDelivery }: ThreadParts): Listen {
   let count = 0;
-  const tell = (...args: readonly unknown[]): void => {
+  const announce = (...args: readonly unknown[]): void => {
     void channel.call({ on: "frontier", key: 0, method: "listen", args }).catch(() => undefined);
   };
   return (event, listener) => {
     const number = ++count;
-    tell(event, number);
+    announce(event, number);
     const off = events.on(event, (payload) => {
       // What was under way as it came is not for it, however long that takes to come.
-      const { told } = inDelivery;
-      if (told?.payload === payload && told.since < number) return;
+      const { message } = inDelivery;
+      if (message?.payload === payload && message.since < number) return;
       return listener(payload);
     });
     return () => {
       const had = events.has(event);
       off();
-      if (had && !events.has(event)) tell(event, undefined);
+      if (had && !events.has(event)) announce(event, undefined);
     };
   };
 }

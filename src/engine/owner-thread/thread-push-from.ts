@@ -21,7 +21,7 @@ export async function pushFromThread(
   const { batch, signal } = readPushFrom(source, options);
   channel.need();
   const abort = abortOf(signal);
-  const tell = (method: string, ...args: unknown[]): Promise<unknown> =>
+  const call = (method: string, ...args: unknown[]): Promise<unknown> =>
     channel.call({ on: "source", key, method, args }, () =>
       args.map((list) => sendableRequests(list)),
     );
@@ -36,15 +36,15 @@ export async function pushFromThread(
   let closedCount = 0;
   try {
     for await (const slice of slicesOf(source, batch, abort)) {
-      const isTaken = await abort.race(tell("feed", listWithoutUrls(slice)));
+      const isTaken = await abort.race(call("feed", listWithoutUrls(slice)));
       if (isTaken !== true) closedCount = slice.length;
       if (isTaken !== true || isOver) break; // refused, or closed meanwhile
     }
-    void tell("feed", undefined).catch(() => undefined);
+    void call("feed", undefined).catch(() => undefined);
     return resultOf(withClosed((await abort.race(result)) as PlainResult, closedCount));
   } catch (cause) {
     const isAborted = signal?.aborted === true;
-    void tell(isAborted ? "abort" : "feed", undefined).catch(() => undefined);
+    void call(isAborted ? "abort" : "feed", undefined).catch(() => undefined);
     // What the source returned before it failed is pushed first; an error of that push comes first as well.
     if (!isAborted) await abort.race(result);
     throw cause;

@@ -90,7 +90,7 @@ export class RecordArchive implements TransitionListener {
   readonly #tier: RecordTier;
   readonly #now: () => number;
   /** Events of groups that are not sealed yet; the first `#whole` are of whole groups. */
-  #heard: Event[] = [];
+  #logged: Event[] = [];
   #whole = 0;
   #sealed: Array<{ mark: number; events: Event[] }> = [];
   #ready: Event[] = [];
@@ -134,17 +134,17 @@ export class RecordArchive implements TransitionListener {
   /** A new generation, or a cleared frontier: no identity has a history any more. */
   onAllForgotten(): void {
     this.#generation++;
-    this.#heard.push({ ...NOTHING, lo: 0, hi: 0, ...this.#plain(), isAll: true });
+    this.#logged.push({ ...NOTHING, lo: 0, hi: 0, ...this.#plain(), isAll: true });
   }
 
   onGroupEnd(): void {
-    this.#whole = this.#heard.length;
+    this.#whole = this.#logged.length;
   }
 
   /** What was logged so far stands in frames up to `mark` of the journal's total. */
   onSealed(mark: number): void {
     if (this.#whole === 0) return;
-    this.#sealed.push({ mark, events: this.#heard.splice(0, this.#whole) });
+    this.#sealed.push({ mark, events: this.#logged.splice(0, this.#whole) });
     this.#whole = 0;
   }
 
@@ -183,15 +183,15 @@ export class RecordArchive implements TransitionListener {
   *histories(): Generator<{ lo: number; hi: number; history: RecordHistory }> {
     while (this.#readyAt < this.#ready.length) this.#slice();
     const waiting = [...this.#waiting.entries()];
-    const told = new Set<string>();
+    const yielded = new Set<string>();
     for (const [name, [event]] of waiting) {
       const { lo, hi } = event as Event;
-      told.add(name);
+      yielded.add(name);
       const history = this.history(lo, hi);
       if (history !== undefined) yield { lo, hi, history };
     }
     for (const { lo, hi, bytes } of this.#tier.each()) {
-      if (told.has(nameOf(lo, hi))) continue;
+      if (yielded.has(nameOf(lo, hi))) continue;
       const history = this.history(lo, hi);
       if (history !== undefined && bytes.length > 0) yield { lo, hi, history };
     }
@@ -214,9 +214,9 @@ export class RecordArchive implements TransitionListener {
     return { isForgotten: false, isAll: false, generation: this.#generation };
   }
 
-  #push(said: Omit<Event, "isForgotten" | "isAll" | "generation"> & Partial<Event>): void {
-    const event: Event = { ...this.#plain(), ...said };
-    this.#heard.push(event);
+  #push(fields: Omit<Event, "isForgotten" | "isAll" | "generation"> & Partial<Event>): void {
+    const event: Event = { ...this.#plain(), ...fields };
+    this.#logged.push(event);
     const name = nameOf(event.lo, event.hi);
     const waiting = this.#waiting.get(name);
     if (waiting === undefined) this.#waiting.set(name, [event]);

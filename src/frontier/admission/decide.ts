@@ -21,7 +21,7 @@ import type { Core, RuleState } from "../core.ts";
 import { FOREVER, isRecrawled } from "../epochs/epoch-policy.ts";
 import { mayComeAgain } from "../epochs/recrawl.ts";
 import { hasBudget, isBudgeted } from "../politeness/politeness.ts";
-import { unitOf } from "../politeness/politeness-unit.ts";
+import { unitOf } from "../politeness/unit-name.ts";
 import { isFinishedValue } from "../records/finished-word.ts";
 import { hasReserve } from "../records/memory-reserve.ts";
 import type { FrontierPolicy } from "../rules/rule-policy.ts";

@@ -81,9 +81,9 @@ export function enterEpochs(core: Core, intake: BatchAdmission): RowEpochs {
       const admission = admissions?.[row];
       const { policy } = ruleOfRow(core, rowRules, row);
       const dueMs = admission?.dueMs ?? UNDATED_MS;
-      const told = admission?.epoch ?? epochNameOf(policy.epoch, dueMs, nowMs);
-      name = isHookFault(told) ? null : told;
-      if (isHookFault(told)) core.sink.fault("of", told.cause, rowLeaseText(policy, rows, row));
+      const answer = admission?.epoch ?? epochNameOf(policy.epoch, dueMs, nowMs);
+      name = isHookFault(answer) ? null : answer;
+      if (isHookFault(answer)) core.sink.fault("of", answer.cause, rowLeaseText(policy, rows, row));
       saltRow(core, rows, row, name);
     }
     names.push(name);

@@ -10,7 +10,7 @@
 const REASONS_MAX = 100;
 const OTHER = "other";
 /** A retry without a reason. */
-const UNSAID = "unsaid";
+const NO_REASON = "unsaid";
 
 export interface Reasons {
   readonly retried: Map<string, number>;
@@ -21,7 +21,7 @@ export function createReasons(): Reasons {
   return { retried: new Map(), failed: new Map() };
 }
 
-export function countReason(counts: Map<string, number>, reason = UNSAID): void {
+export function countReason(counts: Map<string, number>, reason = NO_REASON): void {
   const known = counts.get(reason);
   if (known !== undefined) counts.set(reason, known + 1);
   else if (counts.size < REASONS_MAX) counts.set(reason, 1);

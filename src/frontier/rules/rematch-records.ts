@@ -44,7 +44,7 @@ import { assertRoom, hasRoom, needRoom } from "../records/memory-reserve.ts";
 import { scheduleRecord, unscheduleRecord } from "../scheduling/schedule.ts";
 import { keepSuccessor, type Successors, successorQueue } from "./successor-queues.ts";
 import { failRecord, orderKey, sequenceOf } from "../records/transitions.ts";
-import { unitOf } from "../politeness/politeness-unit.ts";
+import { unitOf } from "../politeness/unit-name.ts";
 import { hostOfUrl } from "../../url/parsing/host-of-url.ts";
 import { announce, bookMove, LEDGER } from "../records/ledger.ts";
 

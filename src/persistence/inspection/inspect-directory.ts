@@ -122,7 +122,7 @@ async function checked(
 }
 
 async function readSections(
-  ...[place, serial, note, pause, tell]: [
+  ...[place, serial, note, pause, setSecret]: [
     Place,
     number,
     Note,
@@ -139,7 +139,7 @@ async function readSections(
       if (section === undefined) break;
       if (note.parts === 0 && section.t !== "head") throw damaged(reader.path, 0, "no header");
       if (last === "end") throw damaged(reader.path, note.offset, "bytes after its end");
-      if (section.t === "head") tell(section.secret);
+      if (section.t === "head") setSecret(section.secret);
       last = section.t;
       note.parts++;
       await pause();
@@ -152,7 +152,7 @@ async function readSections(
 }
 
 function readFrames(
-  ...[place, serial, isLast, note, tell]: [
+  ...[place, serial, isLast, note, setSecret]: [
     Place,
     number,
     boolean,
@@ -168,7 +168,7 @@ function readFrames(
       if (isLast) return "torn";
       throw damaged(reader.path, 0, "no header");
     }
-    tell(head.secret);
+    setSecret(head.secret);
     while (reader.next()) note.parts++;
     note.offset = reader.end;
     const rest = reader.rest();

@@ -111,9 +111,9 @@ function settleEpochs({ core, joined, hasForgotten }: Restoration): void {
   const isAsked = hasForgotten && seen.bloom === undefined;
   const isKept = (lo: number, hi: number): boolean => {
     if (isAsked && seenFind(seen, lo, hi) === 0) return false;
-    const told = tableInsert(once, lo, hi);
-    if (told === 0) throw memoryFull();
-    return told === TABLE_BARE_NEW;
+    const inserted = tableInsert(once, lo, hi);
+    if (inserted === 0) throw memoryFull();
+    return inserted === TABLE_BARE_NEW;
   };
   for (const name of joined) {
     const epoch = epochFind(epochs, name);

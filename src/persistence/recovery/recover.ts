@@ -366,7 +366,7 @@ class Run {
     const { path, serial, size } = reader;
     const replay = this.#replay as Replay;
     replay.restoration.journalBytes += size;
-    const tell = (): void => {
+    const report = (): void => {
       onProgress({ phase: "journal", records: replay.entries, bytes: reader.end, size });
     };
     const believed = this.#attempt.believed?.serial === serial ? this.#attempt.believed : undefined;
@@ -389,10 +389,10 @@ class Run {
         throw new Disbelief(serial, reader.offset, damaged(path, reader.offset, what));
       }
       if (++this.#frames % FRAMES_PER_PAUSE !== 0) continue;
-      tell();
+      report();
       await pause();
     }
-    tell();
+    report();
     return undefined;
   }
 

@@ -72,7 +72,7 @@ export async function writeStandalone(source: StandaloneSource): Promise<Snapsho
     ...{ serial: STANDALONE_SERIAL, identity, notes: notes(), savedAt: clock.now() },
     ...{ volatileLive: 0, standalone: true },
   });
-  const said: Uint8Array[] = [];
+  const sealed: Uint8Array[] = [];
   core.log = log;
   try {
     return await writeSnapshot({
@@ -82,10 +82,10 @@ export async function writeStandalone(source: StandaloneSource): Promise<Snapsho
       isOver: () => isBroken || source.isOver(),
       tail: (isLast) => {
         if (isLast) for (const [name, value] of notes()) log.noteBytes(name, value);
-        for (const frame of said.splice(0)) reuseFrame(frames, frame);
+        for (const frame of sealed.splice(0)) reuseFrame(frames, frame);
         log.end();
-        if (sealableBytes(frames) > 0) said.push(takeFrame(frames));
-        return said;
+        if (sealableBytes(frames) > 0) sealed.push(takeFrame(frames));
+        return sealed;
       },
       position: () => ({ segment: STANDALONE_SERIAL, offset: JOURNAL_HEADER_BYTES }),
       flush: () => Promise.resolve(),

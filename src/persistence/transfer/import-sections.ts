@@ -280,8 +280,8 @@ function extrasOf(read: Reader): Uint8Array {
 function checkEnd(end: unknown, counts: Readonly<Record<string, number>>): void {
   for (const [name, count] of Object.entries(counts)) {
     // An end without a count of digests had none before it.
-    const said = (end as Record<string, unknown> | null)?.[name] ?? (name === "sha1" ? 0 : null);
-    if (said !== count) throw wrong(`end.${name}`, said, `${count}, as there were lines`);
+    const given = (end as Record<string, unknown> | null)?.[name] ?? (name === "sha1" ? 0 : null);
+    if (given !== count) throw wrong(`end.${name}`, given, `${count}, as there were lines`);
   }
 }
 

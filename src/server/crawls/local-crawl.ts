@@ -17,7 +17,7 @@ import type { Frontier, Lease, RecordView, RequestInput } from "../../index.ts";
 import { removeUnit } from "../../engine/api/edit-records.ts";
 import { handOutNumber, HeldLeases } from "../../engine/api/held-leases.ts";
 import { finishKept, finishPending } from "../../engine/api/keep-finished.ts";
-import { blockUnit, leasedOfUnit } from "../../engine/api/politeness-unit.ts";
+import { blockUnit, leasedOfUnit } from "../../engine/api/unit-blocks.ts";
 import { pushNamed } from "../../engine/api/push-list.ts";
 import { FAILED, OK, SKIPPED } from "../grpc/messages.ts";
 import {

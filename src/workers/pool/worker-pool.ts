@@ -170,9 +170,9 @@ export class WorkerPool {
     if (event !== "message") throw misuse("ARGUMENT_INVALID", "event", event, "'message'");
     const add = readListening(listener, options);
     return add((own) => {
-      const heard: MessageListener = (message) => void own(message as never);
-      this.#listeners.add(heard);
-      return () => this.#listeners.delete(heard);
+      const listener: MessageListener = (message) => void own(message as never);
+      this.#listeners.add(listener);
+      return () => this.#listeners.delete(listener);
     });
   }
 

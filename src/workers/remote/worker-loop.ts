@@ -179,8 +179,8 @@ class WorkerLoop {
     const handler = lease.packed === undefined ? this.#default : this.#handlerOf(lease);
     if (handler === undefined) {
       const expected = "a function that the handler module exports";
-      const said = `handler: ${lease.handler ?? "default"} (expected: ${expected})`;
-      this.#sendFault(lease, "no handler", new Error(said));
+      const text = `handler: ${lease.handler ?? "default"} (expected: ${expected})`;
+      this.#sendFault(lease, "no handler", new Error(text));
       lease.release();
       return;
     }

@@ -12,7 +12,7 @@
  * Functions that a script does not use are left out, since each call makes all of them anew; so are comments and indentation, since the
  * server keeps each text.
  */
-import { sha1 } from "../../../persistence/transfer/sha1.ts";
+import { sha1 } from "../../../persistence/transfer/request-digest.ts";
 import { luaText } from "./lua-files.ts";
 
 /** Keys of the scripts of a partition: lua/lib-state.lua lists them. */

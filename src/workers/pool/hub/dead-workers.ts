@@ -77,9 +77,9 @@ export class DeadWorkers {
   }
 
   #settleOne({ seat, reason }: DeadWorker, most: number): number | undefined {
-    const { isBlocked, isMore, work: said } = this.#results.takeLast(seat, most);
+    const { isBlocked, isMore, work: taken } = this.#results.takeLast(seat, most);
     if (isBlocked) return undefined;
-    let work = said;
+    let work = taken;
     if (!isMore) seat.blameBest();
     for (const entry of isMore ? [] : seat.entries.inOrder()) {
       if (work >= most) break;

@@ -189,9 +189,9 @@ export class Seat {
     const missing = Math.min(this.#woken, HEARTBEAT_WAITS - left);
     if (nowMs - this.#askedAt < HEARTBEAT_MS * 4 ** missing) return false;
     this.#askedAt = nowMs;
-    const said = checkBeat(this.words, this.#woken);
-    if (said === HEARTBEAT_ALIVE) this.#woken = (this.#woken + 1) | 0;
-    return said === HEARTBEAT_GONE;
+    const heartbeat = checkBeat(this.words, this.#woken);
+    if (heartbeat === HEARTBEAT_ALIVE) this.#woken = (this.#woken + 1) | 0;
+    return heartbeat === HEARTBEAT_GONE;
   }
 
   /** Whether leases are out, or a cancelled one was not read yet. */
