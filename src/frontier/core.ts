@@ -220,6 +220,16 @@ export function effectivePriority(
   return policy.depthPriority === 0 ? base : clampPriority(base - depth * policy.depthPriority);
 }
 
+/** The inverse: what a push asks for where its record is to get this priority; undefined: nothing, it is its rule's. */
+export function askedPriority(
+  policy: FrontierPolicy,
+  priority: number,
+  depth: number,
+): number | undefined {
+  if (priority === effectivePriority(policy, undefined, depth)) return undefined;
+  return clampPriority(priority + depth * policy.depthPriority);
+}
+
 /** The rule of an id in the set that stands. */
 export function ruleOfId({ active, orders }: Core, id: string): RuleState | undefined {
   const order = orders.get(id);

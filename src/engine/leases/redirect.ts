@@ -15,7 +15,7 @@
 import { argument } from "../../base/argument-checks.ts";
 import { ANYTHING, kind } from "../../base/fields.ts";
 import { PERIOD_NEVER } from "../../frontier/epochs/adaptive-period.ts";
-import { clampPriority, type Core, effectivePriority, ruleOf } from "../../frontier/core.ts";
+import { askedPriority, clampPriority, type Core, ruleOf } from "../../frontier/core.ts";
 import { FOREVER } from "../../frontier/epochs/epoch-policy.ts";
 import { ownsIdentity } from "../../frontier/records/transitions.ts";
 import { epochBySalt } from "../../structures/seen/epoch-table.ts";
@@ -149,9 +149,7 @@ function priorityOf(core: Core, record: number): number | undefined {
   if (policy.redirectSet !== undefined) return policy.redirectSet;
   const depth = recordDepth(core.store, record);
   const now = recordPriority(core.store, record);
-  if (policy.redirectAdd === 0 && now === effectivePriority(policy, undefined, depth)) {
-    return undefined;
-  }
+  if (policy.redirectAdd === 0) return askedPriority(policy, now, depth);
   return clampPriority(now + depth * policy.depthPriority + policy.redirectAdd);
 }
 

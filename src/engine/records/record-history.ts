@@ -7,7 +7,7 @@
  */
 import { FrontierError, memoryFull } from "../../base/errors.ts";
 import { givenOf } from "../../base/plain-copy.ts";
-import { clampPriority, effectivePriority, ruleOfId } from "../../frontier/core.ts";
+import { askedPriority, ruleOfId } from "../../frontier/core.ts";
 import { hasReserve, hasRoomFor } from "../../frontier/records/memory-reserve.ts";
 import { forgetDone } from "../../frontier/epochs/row-epochs.ts";
 import { comeBackNow } from "../../frontier/epochs/recrawl.ts";
@@ -95,7 +95,11 @@ export function needArchive(archive: RecordArchive | undefined): RecordArchive {
 function pushAgain(intake: IntakeContext, history: RecordHistory, nowMs: number): boolean {
   const { store } = intake.core;
   const { m, b, h, n, k, u, d } = history.extras === undefined ? {} : unpackExtras(history.extras);
-  const priority = ownPriority(intake, history);
+  const policy = ruleOfId(intake.core, history.rule)?.policy;
+  const priority =
+    policy === undefined
+      ? history.priority
+      : askedPriority(policy, history.priority, history.depth);
   const request: RequestInput = givenOf({
     ...{ url: history.url, depth: history.depth, priority, key: k, hostKey: u },
     ...{ method: m, headers: h, body: b, data: d, handler: n },
@@ -105,17 +109,6 @@ function pushAgain(intake: IntakeContext, history: RecordHistory, nowMs: number)
   const [code] = pushList(intake, [request], context);
   if (parent !== 0) parentRelease(store, parent);
   return (code as number) <= VERDICT_DEFERRED;
-}
-
-/** The priority before its depth counts; undefined: its rule's. */
-function ownPriority(
-  { core }: IntakeContext,
-  { rule, priority, depth }: RecordHistory,
-): number | undefined {
-  const policy = ruleOfId(core, rule)?.policy;
-  if (policy === undefined) return priority;
-  if (priority === effectivePriority(policy, undefined, depth)) return undefined;
-  return clampPriority(priority + depth * policy.depthPriority);
 }
 
 function isDone(value: number): boolean {

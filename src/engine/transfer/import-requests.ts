@@ -7,6 +7,8 @@
  */
 import { decode } from "../../persistence/transfer/tagged-json.ts";
 import type { Line } from "../../persistence/transfer/export-lines.ts";
+import { askedPriority, ruleOfId } from "../../frontier/core.ts";
+import { lifecycleOf } from "../api/lifecycles.ts";
 import type { LocalFrontier } from "../api/local-frontier.ts";
 import { abortOf, slicesOf } from "../api/push-from.ts";
 import { nextTurn } from "../next-turn.ts";
@@ -41,7 +43,7 @@ export async function pushLines(
 ): Promise<Pushed> {
   const sum = { size: 0, accepted: 0, deferred: 0, duplicate: 0, rejected: 0, full: 0 };
   const reasons: Record<string, number> = {};
-  const requests = new Requests(lines);
+  const requests = new Requests(lines, (request) => restorePriority(frontier, request));
   const push = (some: RequestLike[]): PushResult => {
     const result = frontier.pushMany(some);
     for (const name of COUNTS) sum[name] += result[name];
@@ -70,18 +72,45 @@ export async function pushLines(
 export class Requests implements AsyncIterable<RequestLike> {
   passed = 0;
   readonly #lines: AsyncIterable<Line | string>;
+  readonly #onRecord: (request: Line) => void;
 
-  constructor(lines: AsyncIterable<Line | string>) {
+  /** `onRecord` is called with what a record's line is pushed as, to change it. */
+  constructor(lines: AsyncIterable<Line | string>, onRecord = (_request: Line): void => undefined) {
     this.#lines = lines;
+    this.#onRecord = onRecord;
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<RequestLike> {
     for await (const line of this.#lines) {
-      const request = requestOf(line);
+      const request = this.#requestOf(line);
       if (request === undefined) this.passed++;
       else yield request;
     }
   }
+
+  /** The request of a line; undefined: it is a line of an export that is none. */
+  #requestOf(line: Line | string): RequestLike | undefined {
+    if (typeof line === "string") return line;
+    if (!isOfExport(line)) return line as unknown as RequestInput;
+    if (typeof line.url !== "string") return undefined;
+    const request = requestOfRecord(line);
+    this.#onRecord(request);
+    return request as unknown as RequestInput;
+  }
+}
+
+/** A record's priority holds its depth already: its rule shall not subtract that once more. */
+function restorePriority(frontier: LocalFrontier, request: Line): void {
+  const { priority, depth = 0 } = request;
+  const core = lifecycleOf(frontier)?.need().core;
+  if (!Number.isSafeInteger(priority) || !Number.isSafeInteger(depth)) return; // the push rejects it
+  if (core?.active.every(({ policy }) => policy.depthPriority === 0) !== false) return;
+  const { rule = "" } = frontier.explain(request as unknown as RequestInput);
+  const policy = ruleOfId(core, rule)?.policy;
+  if (policy === undefined) return;
+  const asked = askedPriority(policy, priority as number, depth as number);
+  if (asked === undefined) delete request.priority;
+  else request.priority = asked;
 }
 
 /** Adds why requests of a batch were rejected or found no room. */
@@ -94,24 +123,17 @@ export function addReasons(reasons: Record<string, number>, result: PushResult):
   }
 }
 
-/** The request of a line; undefined: it is a line of an export that is none. */
-function requestOf(line: Line | string): RequestLike | undefined {
-  if (typeof line === "string") return line;
-  if (!isOfExport(line)) return line as unknown as RequestInput;
-  return typeof line.url === "string" ? requestOfRecord(line) : undefined;
-}
-
 function isOfExport(line: Line): boolean {
   return typeof line.url !== "string" || ("state" in line && "order" in line);
 }
 
 /** What a push takes of a record's line. */
-function requestOfRecord(line: Line): RequestInput {
+function requestOfRecord(line: Line): Line {
   const request: Line = {};
   for (const name of REQUEST_FIELDS) {
     if (line[name] !== undefined) request[name] = decode(line[name]);
   }
   if (request.maxAttempts === 0) delete request.maxAttempts;
   if (line.state === "waiting") request.notBefore = decode(line.dueMs);
-  return request as unknown as RequestInput;
+  return request;
 }
