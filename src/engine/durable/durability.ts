@@ -5,13 +5,14 @@
  *                                    └─ everyMs: one timer while something is not durable ─▶ fdatasync off the thread
  *   end of a call ─▶ snapshot-schedule.ts: whether a snapshot is due
  *
- *   I1  In mode `sync` a call that changed something returns after its bytes are durable, or throws the disk's error.
+ *   I1  In mode `sync` a call that changed something returns after its bytes are durable, or throws the disk's error with
+ *       `details.isApplied`: its room was reserved, so only a disk that fails gets there, and the change is held (I2).
  *   I2  While the disk refuses, pushes are answered `full`, whatever else would change something throws, and nothing
  *       has changed; each such call tries again first.
  *   I3  `flush` resolves when all changes before it are durable.
  */
 import { type Clock, scheduleAfter } from "../../base/clock.ts";
-import type { FrontierError } from "../../base/errors.ts";
+import { FrontierError, type FrontierErrorCode } from "../../base/errors.ts";
 import type { Core } from "../../frontier/core.ts";
 import { logAllGroups } from "../../frontier/politeness/group-clocks.ts";
 import { addressOf } from "../../frontier/politeness/host-groups.ts";
@@ -155,7 +156,7 @@ export class Durability {
       log.isUrgent = false;
       const isDurable = this.#journal.sync();
       this.#reportFault();
-      if (!isDurable) throw this.#journal.fault as FrontierError;
+      if (!isDurable) throw appliedFault(this.#journal.fault as FrontierError);
       this.#keep();
       this.#flushedAt = nowMs;
       // For the next call to write: this one has reserved no bytes for them.
@@ -447,6 +448,15 @@ export class Durability {
     removeDiscarded(place);
     for (const path of digestPaths(place)) place.files.remove(path);
   }
+}
+
+/** The disk's error at a call that has changed what it was to change, which the disk does not have yet. */
+function appliedFault({ code, message, details }: FrontierError): FrontierError {
+  const text = `${message}; the change is made and written once the disk works: do not repeat it`;
+  return new FrontierError(code as FrontierErrorCode, text, {
+    ...(details as object),
+    isApplied: true,
+  });
 }
 
 /** How often mode `none` hands its bytes to the system. */

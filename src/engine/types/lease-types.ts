@@ -90,7 +90,7 @@ export interface Lease<Data = unknown> extends LeaseFields<Data>, Disposable {
    *
    * The links are one level deeper. Costs the push of the links. Returns `late: true` and changes nothing where the
    * deadline has passed. Throws `DISK_FULL` or a related code where the disk fails: nothing has changed then, and
-   * the lease is still live.
+   * the lease is still live, unless its `details.isApplied` is true.
    */
   done(result?: LeaseResult<Data>): DoneResult;
   /**
