@@ -222,10 +222,11 @@ export function effectivePriority(
 
 /** The inverse: what a push asks for where its record is to get this priority; undefined: nothing, it is its rule's. */
 export function askedPriority(
-  policy: FrontierPolicy,
+  policy: FrontierPolicy | undefined,
   priority: number,
   depth: number,
 ): number | undefined {
+  if (policy === undefined) return priority;
   if (priority === effectivePriority(policy, undefined, depth)) return undefined;
   return clampPriority(priority + depth * policy.depthPriority);
 }

@@ -452,7 +452,7 @@ export class Durability {
 
 /** The disk's error at a call that has changed what it was to change, which the disk does not have yet. */
 function appliedFault({ code, message, details }: FrontierError): FrontierError {
-  const text = `${message}; the change is made and written once the disk works: do not repeat it`;
+  const text = `${message}; the change is made, and written later: do not repeat it`;
   return new FrontierError(code as FrontierErrorCode, text, {
     ...(details as object),
     isApplied: true,

@@ -96,10 +96,7 @@ function pushAgain(intake: IntakeContext, history: RecordHistory, nowMs: number)
   const { store } = intake.core;
   const { m, b, h, n, k, u, d } = history.extras === undefined ? {} : unpackExtras(history.extras);
   const policy = ruleOfId(intake.core, history.rule)?.policy;
-  const priority =
-    policy === undefined
-      ? history.priority
-      : askedPriority(policy, history.priority, history.depth);
+  const priority = askedPriority(policy, history.priority, history.depth);
   const request: RequestInput = givenOf({
     ...{ url: history.url, depth: history.depth, priority, key: k, hostKey: u },
     ...{ method: m, headers: h, body: b, data: d, handler: n },

@@ -103,14 +103,12 @@ export class Requests implements AsyncIterable<RequestLike> {
 function restorePriority(frontier: LocalFrontier, request: Line): void {
   const { priority, depth = 0 } = request;
   const core = lifecycleOf(frontier)?.need().core;
-  if (!Number.isSafeInteger(priority) || !Number.isSafeInteger(depth)) return; // the push rejects it
-  if (core?.active.every(({ policy }) => policy.depthPriority === 0) !== false) return;
+  if (core?.active.some(({ policy }) => policy.depthPriority !== 0) !== true) return;
+  // The push rejects anything else.
+  if (!Number.isSafeInteger(priority) || !Number.isSafeInteger(depth)) return;
   const { rule = "" } = frontier.explain(request as unknown as RequestInput);
-  const policy = ruleOfId(core, rule)?.policy;
-  if (policy === undefined) return;
-  const asked = askedPriority(policy, priority as number, depth as number);
-  if (asked === undefined) delete request.priority;
-  else request.priority = asked;
+  const { policy } = ruleOfId(core, rule) ?? {};
+  request.priority = askedPriority(policy, priority as number, depth as number);
 }
 
 /** Adds why requests of a batch were rejected or found no room. */
