@@ -305,9 +305,7 @@ function trapOf(
     const evidence = tables.variables.get(variable.name);
     if (evidence?.isActive !== true) continue;
     const page = variable.isGuess === true ? undefined : pageWithout(tables.groups, variable);
-    // The plain way to write it is never left for another one.
-    const isPlain = variable.part === undefined && /\{(?:A-Z|\/\/)\}$/.test(variable.name);
-    if (page !== undefined && page.url !== url && !isPlain) return evidence;
+    if (page !== undefined && page.url !== url && !variable.isPlain) return evidence;
     const without = isRedirected ? undefined : urlWithout(url, variable);
     if (without !== undefined && without !== url && tables.isKnown(without)) return evidence;
   }

@@ -36,6 +36,8 @@ export interface Variable {
   readonly isGuess?: boolean;
   /** Whether it is how the path is written, which every URL has. */
   readonly isSpelling?: boolean;
+  /** Whether the path is written that way already: it is never left for another way. */
+  readonly isPlain?: boolean;
 }
 
 export interface UrlShape {
@@ -242,13 +244,16 @@ function variablesOf(parts: Parts): Variable[] {
 function spellingsOf(parts: Parts, variables: Variable[]): void {
   const { host, segments } = parts;
   const path = `/${segments.join("/")}`;
+  const spellingOf = (name: string, other: string): Variable => {
+    const rest = `${name} ${urlOf(parts, other.slice(1).split("/"))}`;
+    return { name, rest, isSpelling: true };
+  };
   for (const [name, other] of [
     [`${host}/{A-Z}`, path.toLowerCase()],
     [`${host}/{//}`, path.replace(INDEX, "").replace(/\/{2,}/g, "/")],
-    [`${host}/{/}`, path.replace(/\/$/, "")],
-  ] as const)
-    variables.push({
-      ...{ name, rest: `${name} ${urlOf(parts, other.slice(1).split("/"))}`, isSpelling: true },
-      ...(other === path || name.endsWith("{/}") ? {} : { part: { path: other } }),
-    });
+  ] as const) {
+    const way = other === path ? { isPlain: true } : { part: { path: other } };
+    variables.push({ ...spellingOf(name, other), ...way });
+  }
+  variables.push(spellingOf(`${host}/{/}`, path.replace(/\/$/, "")));
 }

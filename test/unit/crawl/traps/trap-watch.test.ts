@@ -41,7 +41,8 @@ describe("the shape of a URL", () => {
       { name: "a.example?color&size", rest: "a.example/shop/red-42/7?", part: ["color", "size"] },
       ...["{A-Z}", "{//}", "{/}"].map((way) => {
         const name = `a.example/${way}`;
-        return { name, rest: `${name} a.example/shop/red-42/7?color=red&size=9`, isSpelling: true };
+        const rest = `${name} a.example/shop/red-42/7?color=red&size=9`;
+        return { name, rest, isSpelling: true, ...(way === "{/}" ? {} : { isPlain: true }) };
       }),
       { name: "a.example/{shop}/…", rest: withoutShop, part: 0 },
       { name: "a.example/{0}/…", rest: withoutShop, part: 0, isGuess: true },
