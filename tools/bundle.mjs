@@ -19,6 +19,7 @@ import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { packExpressions } from "./pack-expressions.mjs";
+import { packLua } from "./pack-lua.mjs";
 import { packTable } from "./pack-table.mjs";
 import { packTrie } from "./pack-trie.mjs";
 import { rolldown } from "rolldown";
@@ -26,8 +27,6 @@ import { parseAst } from "rolldown/parseAst";
 import { rollup } from "rollup";
 import { dts } from "rollup-plugin-dts";
 
-/** Of a line `--- @const` of a script on Redis. */
-const CONSTANT = /([A-Z][A-Z_0-9]*) = ("[^"]*"|\d+)(?:, )?/g;
 const root = fileURLToPath(new URL("..", import.meta.url));
 const plain = join(root, "build/plain");
 const dist = join(root, "dist");
@@ -104,54 +103,10 @@ function luaInside() {
     name: "lua-inside",
     load(id) {
       if (!id.endsWith("/integrations/redis/server/lua-files.js")) return null;
-      const folder = join(plain, "integrations/redis/lua");
-      const files = readdirSync(folder).map((file) => [
-        file.replace(/\.lua$/, ""),
-        readFileSync(join(folder, file), "utf8"),
-      ]);
-      const constants = constantsOf(files.map(([, text]) => text).join("\n"));
-      const texts = files.map(([name, text]) => [name, spare(text, constants)]);
-      const all = JSON.stringify(Object.fromEntries(texts));
+      const all = JSON.stringify(packLua(join(plain, "integrations/redis/lua")));
       return `const TEXTS = ${all};\nexport const luaText = (name) => TEXTS[name];\n`;
     },
   };
-}
-
-/** Numbers and texts by the names that stand for them in all scripts (`scripts.ts`). */
-function constantsOf(text) {
-  const constants = new Map();
-  for (const [line] of text.matchAll(/^--- @const .*$/gm))
-    for (const [, name, value] of line.matchAll(CONSTANT)) {
-      if ((constants.get(name) ?? value) !== value) throw new Error(`${name}: two values in lua/`);
-      constants.set(name, value);
-    }
-  return constants;
-}
-
-/**
- * Without lines that the server would not get, but for those that put scripts together; these need to see which lines are indented. Nor with
- * names of constants, nor with spaces around operators; one stays beside `..`, which may follow a number, and beside `-`, since two of
- * them begin a comment.
- */
-function spare(text, constants) {
-  const lines = text.split("\n").map((line) => {
-    if (line.startsWith("--- @const")) return line.replace(CONSTANT, "");
-    if (line.startsWith("--- @")) return line;
-    return line.replace(/"[^"]*"|\b[A-Z][A-Z_0-9]+\b/g, (word) => constants.get(word) ?? word);
-  });
-  const left = lines.filter((line) =>
-    line.startsWith("--- @") ? line !== "--- @const " : !/^\s*(--|$)/.test(line),
-  );
-  return left.map(spareLine).join("\n");
-}
-
-function spareLine(line) {
-  if (line.startsWith("--- @")) return line;
-  const parts = line.replace(/^\s+/, " ").split(/("[^"]*")/);
-  const squeezed = parts.map((part, at) =>
-    at % 2 === 1 ? part : part.replace(/ ?(,|==|~=|<=|>=|[=+*/<>%]) ?/g, "$1"),
-  );
-  return squeezed.join("");
 }
 
 async function bundleLate() {

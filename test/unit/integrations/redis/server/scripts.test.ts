@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { expect, it } from "vitest";
+import { fileURLToPath } from "node:url";
+import { expect, it, vi } from "vitest";
 import { type ScriptName, scriptOf } from "../../../../../src/integrations/redis/server/scripts.ts";
+import { packLua } from "../../../../../tools/pack-lua.mjs";
 
 const LUA = new URL("../../../../../src/integrations/redis/lua/", import.meta.url);
 /** Those of the outermost level in what scripts include. */
@@ -61,3 +63,25 @@ it.each(readdirSync(LUA).flatMap((file) => /^([a-z]+)-\d+\.lua$/.exec(file)?.[1]
     expect(outOfSight(scriptOf(name as ScriptName).text)).toEqual([]);
   },
 );
+
+/** Without spaces that mean nothing. */
+function bare(text: string): string {
+  const parts = text.split(/("[^"]*")/);
+  const squeezed = parts.map((part, at) =>
+    at % 2 === 1 ? part : part.replace(/\s*([^\w\s])\s*/g, "$1").replace(/\s+/g, " "),
+  );
+  return squeezed.join("").trim();
+}
+
+it("makes the same of the texts that are packed", async () => {
+  const packed = packLua(fileURLToPath(LUA));
+  vi.resetModules();
+  vi.doMock("../../../../../src/integrations/redis/server/lua-files.ts", () => ({
+    luaText: (name: string) => packed[name],
+  }));
+  const packedScripts = await import("../../../../../src/integrations/redis/server/scripts.ts");
+  const names = Object.keys(packed).flatMap((name) => /^(\w+)-\d+$/.exec(name)?.[1] ?? []);
+  expect(names.length).toBeGreaterThan(20);
+  for (const name of names as ScriptName[])
+    expect(bare(packedScripts.scriptOf(name).text)).toBe(bare(scriptOf(name).text));
+});
