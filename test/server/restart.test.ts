@@ -73,4 +73,40 @@ describe.each(["directory", "Redis"] as const)("a server on a %s", (store) => {
       info: { metadata: { meta1: { values: ["md2"] } } },
     });
   });
+
+  it("keeps what is set for a queue whose URLs are all purged", async (context) => {
+    const options: ServeOptions = { clock, ...(await storeOptions(store, context)) };
+    const server = await serving(options);
+    let client = connect(server.port);
+    await client.put(found("http://a.com/1"), found("http://b.com/1"));
+    await client.call("SetCrawlLimit", { key: "a.com", limit: 1 });
+    pass(1);
+    expect((await client.call("PurgeURLs", { key: "a.com" })).value).toBe(1);
+    client.raw.close();
+    await server.close();
+    client = connect((await serving(options)).port);
+    await client.put(found("http://a.com/1"), known("http://a.com/2", 0));
+    expect(await client.get()).toEqual(["http://b.com/1"]);
+  });
+
+  it("waits for a queue's delay that changes after the restart from when it was asked", async (context) => {
+    const options: ServeOptions = { clock, ...(await storeOptions(store, context)) };
+    const server = await serving(options);
+    let client = connect(server.port);
+    const keys = ["http://a.com/1", "http://b.com/1"];
+    await client.call("SetDelay", { delay_requestable: 20 });
+    await client.put(...keys.map((url) => found(url)));
+    expect(await client.get({ delay_requestable: 1 })).toEqual(keys);
+    client.raw.close();
+    await server.close();
+    client = connect((await serving(options)).port);
+    pass(4);
+    await client.call("SetDelay", { key: "a.com", delay_requestable: 5 });
+    await client.call("SetDelay", { delay_requestable: 7 });
+    expect(await client.get({ delay_requestable: 1 })).toEqual([]);
+    pass(2);
+    expect(await client.get()).toEqual(keys.slice(0, 1));
+    pass(2);
+    expect(await client.get()).toEqual(keys.slice(1));
+  });
 });

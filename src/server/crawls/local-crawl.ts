@@ -122,9 +122,16 @@ export class LocalCrawl implements Crawl {
       if (queue.roomMax < ROOM_ANY) this.#narrowTo(queue, queue.roomMax);
     }
     for (const [name, kept] of Object.entries(this.#kept())) {
-      const queue = this.#table.queues.get(name === PROTO_KEPT ? PROTO : name);
-      if (queue !== undefined) Object.assign(queue, kept);
+      Object.assign(queueFor(this.#table, name === PROTO_KEPT ? PROTO : name), kept);
     }
+    for (const queue of this.#table.queues.values()) this.#restoreClock(queue);
+  }
+
+  /** A block that was not asked for is a delay that goes on. */
+  #restoreClock(queue: Queue): void {
+    const until = Math.floor(this.#context.frontier.host(queue.key).blockedUntil / 1_000) - 1;
+    const delay = queue.delay ?? this.#context.delayDefault();
+    if (until > Math.max(queue.blockedUntil, delay)) queue.producedAt = until - delay;
   }
 
   #kept(): Kept {
