@@ -112,7 +112,7 @@ module.exports = {
       [
         ...inRooms(["base"]),
         `^src/${anyOf([...CORE_ENTRIES, "redis"])}\\.ts$`,
-        "^src/engine/api/(edit-records|keep-finished|held-leases|unit-blocks|push-list)\\.ts$",
+        "^src/engine/api/(edit-records|first-records|keep-finished|held-leases|push-list|unit-blocks)\\.ts$",
       ],
       { packages: ["@opentelemetry/api"] },
     ),

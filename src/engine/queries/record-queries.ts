@@ -102,16 +102,30 @@ function finishedRecord(value: number): RecordView {
   return { state: isRemoved ? "removed" : "done", attempts, depth };
 }
 
-/** Records in memory first, then those that are spilled, a block at a time. */
+/** The first `most` records of a state, at once. No more are read, but for leased ones. */
+export function firstRecords(
+  intake: IntakeContext,
+  state: RecordState,
+  most: number,
+): RecordView[] {
+  const views: RecordView[] = [];
+  for (const view of recordsOf(intake, { state }, () => true, most)) {
+    if (views.push(view) >= most) break;
+  }
+  return views;
+}
+
+/** Records in memory first, then those that are spilled, a block at a time; of those in memory the first `most`. */
 export function* recordsOf(
   intake: IntakeContext,
   filter: RecordsFilter,
   isCurrent: () => boolean,
+  most?: number,
 ): Generator<RecordView> {
   const { core } = intake;
   const all: RecordState[] = ["pending", "waiting", "leased", "failed"];
   for (const state of filter.state === undefined ? all : [filter.state]) {
-    const noted = listRecords(core, new Set([state]));
+    const noted = listRecords(core, new Set([state]), most);
     const places = state === "pending" ? placesSpilled(core) : [];
     for (let index = 0; index < noted.count; index++) {
       if (!isCurrent()) return; // cleared or closed meanwhile: nothing of it is left

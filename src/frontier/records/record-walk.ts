@@ -44,16 +44,20 @@ export interface RecordFilter {
   readonly isWanted?: ((record: number) => boolean) | undefined;
 }
 
-/** Notes every live record of the states asked for, in the order of their structures. */
-export function listRecords(core: Core, states: ReadonlySet<RecordState>): RecordList {
+/** Notes the live records of the states asked for, in the order of their structures: all, or the first `most` but for leased ones. */
+export function listRecords(
+  core: Core,
+  states: ReadonlySet<RecordState>,
+  most = Number.POSITIVE_INFINITY,
+): RecordList {
   const noted = createRecordList();
-  if (states.has("pending")) listPending(core, noted);
-  if (states.has("waiting")) listHeap(core, noted, core.waiting);
+  if (states.has("pending")) listPending(core, noted, most);
+  if (states.has("waiting")) listHeap(core, noted, core.waiting, most);
   if (states.has("leased")) {
     for (const record of timelineItems(core.deadlines)) appendRecord(core.store, noted, record);
   }
-  if (states.has("failed")) listLane(core, noted, core.failedLane);
-  if (states.has("done")) listHeap(core, noted, core.resting);
+  if (states.has("failed")) listLane(core, noted, core.failedLane, most);
+  if (states.has("done")) listHeap(core, noted, core.resting, most);
   return noted;
 }
 
@@ -99,36 +103,38 @@ function isOfHost(core: Core, record: number, host: string): boolean {
 }
 
 /** Records stand in a rule's ranks, or in the queues of busy hosts. */
-function listPending(core: Core, noted: RecordList): void {
+function listPending(core: Core, noted: RecordList, most: number): void {
   const { store, hosts } = core;
   for (const { handle } of core.rules) {
-    listRanks(core, noted, word(store, handle, RULE_QUEUE_RANKS_WORD));
+    listRanks(core, noted, word(store, handle, RULE_QUEUE_RANKS_WORD), most);
   }
   for (let host = hostNextBusy(hosts, 0); host !== 0; host = hostNextBusy(hosts, host)) {
     let queue = word(store, host, HOST_QUEUES_WORD);
     for (; queue !== 0; queue = word(store, queue, QUEUE_NEXT_WORD)) {
-      listRanks(core, noted, word(store, queue, QUEUE_RANKS_WORD));
+      if (noted.count >= most) return;
+      listRanks(core, noted, word(store, queue, QUEUE_RANKS_WORD), most);
     }
   }
 }
 
-function listRanks(core: Core, noted: RecordList, root: number): void {
+function listRanks(core: Core, noted: RecordList, root: number, most: number): void {
   const { arena } = core.store;
   for (let lane = ranksBest(arena, root); lane !== 0; lane = ranksNext(arena, root, lane)) {
-    listLane(core, noted, lane);
+    listLane(core, noted, lane, most);
   }
 }
 
-function listLane(core: Core, noted: RecordList, lane: number): void {
+function listLane(core: Core, noted: RecordList, lane: number, most: number): void {
   const { region } = core.store;
   const cursor = createLaneCursor();
   laneOpen(region, lane, cursor, true);
   for (let item = laneStep(region, cursor); item !== 0; item = laneStep(region, cursor)) {
+    if (noted.count >= most) return;
     if (!isQueue(core.store, item)) appendRecord(core.store, noted, item);
   }
 }
 
-function listHeap(core: Core, noted: RecordList, heap: Core["waiting"]): void {
-  for (let index = 0; index < heapCount(heap); index++)
-    appendRecord(core.store, noted, heapAt(heap, index));
+function listHeap(core: Core, noted: RecordList, heap: Core["waiting"], most: number): void {
+  const count = Math.min(heapCount(heap), most);
+  for (let index = 0; index < count; index++) appendRecord(core.store, noted, heapAt(heap, index));
 }

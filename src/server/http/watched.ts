@@ -1,5 +1,6 @@
 /** What the page shows of a frontier, and what it can do to it. */
-import type { AsyncFrontier, Frontier, RecordView, Report } from "../../index.ts";
+import { readFirstRecords } from "../../engine/api/first-records.ts";
+import type { AsyncFrontier, Frontier, Report } from "../../index.ts";
 
 /** A frontier that the page shows: in this process, or elsewhere. */
 export type Watched = Frontier | AsyncFrontier;
@@ -51,7 +52,7 @@ export async function readLiveView(
   let readCount = 0;
   let isCut = false;
   for (const state of ["leased", "pending", "waiting"] as const) {
-    for await (const view of asAsync(frontier.records({ state }))) {
+    for (const view of await readFirstRecords(frontier, state, RECORDS_MAX - readCount)) {
       const key = view.hostKey ?? view.host;
       if (key !== undefined) pending.set(key, (pending.get(key) ?? 0) + Number(state !== "leased"));
       isCut = ++readCount >= RECORDS_MAX || pending.size >= HOSTS_MAX;
@@ -60,9 +61,8 @@ export async function readLiveView(
     if (isCut) break;
   }
   const failed: LiveView["failed"] = [];
-  for await (const { url = "", failure } of asAsync(frontier.records({ state: "failed" }))) {
+  for (const { url = "", failure } of await readFirstRecords(frontier, "failed", FAILURES_MAX)) {
     failed.push({ url, reason: failure?.reason ?? "failed", atMs: failure?.atMs ?? 0 });
-    if (failed.length >= FAILURES_MAX) break;
   }
   const hosts: HostRow[] = [];
   for (const [key, count] of pending) {
@@ -70,12 +70,6 @@ export async function readLiveView(
   }
   const nextDueAt = await frontier.nextDueAt();
   return { name, report: { ...report }, hosts, isCut, failed, nextDueAt };
-}
-
-async function* asAsync(
-  records: Iterable<RecordView> | AsyncIterable<RecordView>,
-): AsyncGenerator<RecordView> {
-  yield* records as AsyncIterable<RecordView>;
 }
 
 async function hostRow(
