@@ -112,7 +112,8 @@ module.exports = {
       [
         ...inRooms(["base"]),
         `^src/${anyOf([...CORE_ENTRIES, "redis"])}\\.ts$`,
-        "^src/engine/api/(edit-records|first-records|keep-finished|held-leases|push-list|unit-blocks)\\.ts$",
+        "^src/engine/api/(edit-records|first-records|keep-finished)\\.ts$",
+        "^src/engine/api/(held-leases|push-list|unit-blocks)\\.ts$",
       ],
       { packages: ["@opentelemetry/api"] },
     ),

@@ -95,7 +95,6 @@ export class LocalCrawl implements Crawl {
   readonly #narrow = new Set<Queue>();
   /** None of them is limited to fewer. */
   #narrowest = ROOM_ANY;
-
   readonly #names: LeaseNames;
   readonly #began: number;
 
@@ -124,14 +123,11 @@ export class LocalCrawl implements Crawl {
     for (const [name, kept] of Object.entries(this.#kept())) {
       Object.assign(queueFor(this.#table, name === PROTO_KEPT ? PROTO : name), kept);
     }
-    for (const queue of this.#table.queues.values()) this.#restoreClock(queue);
-  }
-
-  /** A block that was not asked for is a delay that goes on. */
-  #restoreClock(queue: Queue): void {
-    const until = Math.floor(this.#context.frontier.host(queue.key).blockedUntil / 1_000) - 1;
-    const delay = queue.delay ?? this.#context.delayDefault();
-    if (until > Math.max(queue.blockedUntil, delay)) queue.producedAt = until - delay;
+    for (const queue of this.#table.queues.values()) {
+      const until = Math.floor(frontier.host(queue.key).blockedUntil / 1_000) - 1;
+      const delay = queue.delay ?? this.#context.delayDefault(); // it goes on
+      if (until > Math.max(queue.blockedUntil, delay)) queue.producedAt = until - delay;
+    }
   }
 
   #kept(): Kept {
