@@ -8,6 +8,7 @@
 import { decode } from "../../persistence/transfer/tagged-json.ts";
 import type { Line } from "../../persistence/transfer/export-lines.ts";
 import { askedPriority, ruleOfId } from "../../frontier/core.ts";
+import type { FrontierPolicy } from "../../frontier/rules/rule-policy.ts";
 import { lifecycleOf } from "../api/lifecycles.ts";
 import type { LocalFrontier } from "../api/local-frontier.ts";
 import { abortOf, slicesOf } from "../api/push-from.ts";
@@ -43,7 +44,11 @@ export async function pushLines(
 ): Promise<Pushed> {
   const sum = { size: 0, accepted: 0, deferred: 0, duplicate: 0, rejected: 0, full: 0 };
   const reasons: Record<string, number> = {};
-  const requests = new Requests(lines, (request) => restorePriority(frontier, request));
+  const core = lifecycleOf(frontier)?.need().core;
+  const requests = new Requests(lines, (request) => {
+    if (core?.active.some(({ policy }) => policy.depthPriority !== 0) !== true) return undefined;
+    return ruleOfId(core, frontier.explain(request).rule ?? "")?.policy;
+  });
   const push = (some: RequestLike[]): PushResult => {
     const result = frontier.pushMany(some);
     for (const name of COUNTS) sum[name] += result[name];
@@ -68,16 +73,18 @@ export async function pushLines(
   return { ...sum, passed: requests.passed, reasons };
 }
 
+type PolicyOf = (request: RequestInput) => FrontierPolicy | undefined;
+
 /** Requests of lines; what is none of an export is passed over and counted. */
 export class Requests implements AsyncIterable<RequestLike> {
   passed = 0;
   readonly #lines: AsyncIterable<Line | string>;
-  readonly #onRecord: (request: Line) => void;
+  readonly #policyOf: PolicyOf;
 
-  /** `onRecord` is called with what a record's line is pushed as, to change it. */
-  constructor(lines: AsyncIterable<Line | string>, onRecord = (_request: Line): void => undefined) {
+  /** `policyOf`: of the rule that a record's request will be of. */
+  constructor(lines: AsyncIterable<Line | string>, policyOf: PolicyOf) {
     this.#lines = lines;
-    this.#onRecord = onRecord;
+    this.#policyOf = policyOf;
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<RequestLike> {
@@ -93,22 +100,18 @@ export class Requests implements AsyncIterable<RequestLike> {
     if (typeof line === "string") return line;
     if (!isOfExport(line)) return line as unknown as RequestInput;
     if (typeof line.url !== "string") return undefined;
-    const request = requestOfRecord(line);
-    this.#onRecord(request);
-    return request as unknown as RequestInput;
+    const request = requestOfRecord(line) as unknown as RequestInput;
+    restorePriority(request, this.#policyOf);
+    return request;
   }
 }
 
 /** A record's priority holds its depth already: its rule shall not subtract that once more. */
-function restorePriority(frontier: LocalFrontier, request: Line): void {
+function restorePriority(request: RequestInput, policyOf: PolicyOf): void {
   const { priority, depth = 0 } = request;
-  const core = lifecycleOf(frontier)?.need().core;
-  if (core?.active.some(({ policy }) => policy.depthPriority !== 0) !== true) return;
-  // The push rejects anything else.
-  if (!Number.isSafeInteger(priority) || !Number.isSafeInteger(depth)) return;
-  const { rule = "" } = frontier.explain(request as unknown as RequestInput);
-  const { policy } = ruleOfId(core, rule) ?? {};
-  request.priority = askedPriority(policy, priority as number, depth as number);
+  // The push rejects what is no number.
+  if (depth === 0 || !Number.isSafeInteger(priority) || !Number.isSafeInteger(depth)) return;
+  request.priority = askedPriority(policyOf(request), priority as number, depth);
 }
 
 /** Adds why requests of a batch were rejected or found no room. */

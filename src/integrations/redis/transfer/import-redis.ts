@@ -119,7 +119,7 @@ async function pushAll(
 ): Promise<Counts> {
   const sum = { size: 0, accepted: 0, deferred: 0, duplicate: 0, rejected: 0, full: 0 };
   const reasons: Record<string, number> = {};
-  const requests = new Requests(lines);
+  const requests = new Requests(lines, (request) => on.reader.locate(request, 0).spec?.policy);
   let batch: RequestLike[] = [];
   const push = async (): Promise<void> => {
     const known = batch.slice(0, Math.max(visited - sum.size, 0));

@@ -218,6 +218,24 @@ describe("a frontier on Redis", () => {
     );
   });
 
+  it("keeps the priorities of records, from which their depth is subtracted already", async () => {
+    const rules: Rule[] = [{ id: "deep", depthPriority: 10 }];
+    const from = folder();
+    const first = await openFrontier({ directory: from, rules });
+    first.pushMany([
+      { url: "http://a.test/rule", depth: 3 },
+      { url: "http://a.test/own", depth: 2, priority: 40 },
+    ]);
+    await first.close();
+    const to = await open("to", { rules });
+    await importRedisFrontier(
+      { redis: socket, name: "to" },
+      exportFrontier(from, { state: "pending" }),
+    );
+    expect(await to.record("http://a.test/rule")).toMatchObject({ priority: -30 });
+    expect(await to.record("http://a.test/own")).toMatchObject({ priority: 20 });
+  });
+
   it("refuses to call an export whole while others work, unless it drains", async () => {
     const source = await open("site", { partitions: 1 });
     await source.pushMany(Array.from({ length: 300 }, (_, at) => `http://a.test/${at}`));
