@@ -39,6 +39,7 @@ export const LONG_TESTS = [
     what: "the protocol's meanings and streams, and a Python client",
     files: [
       "test/model/server-calls.redis.test.ts",
+      "test/model/server-calls.test.ts",
       "test/server/edges.test.ts",
       "test/server/finished.test.ts",
       "test/server/given-frontier.test.ts",

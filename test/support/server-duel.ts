@@ -45,7 +45,10 @@ export class ServerDuel {
       ...[this.#get, this.#get, this.#get, this.#get],
       ...[this.#changeQueue, this.#changeServer, this.#delete, this.#ask],
     ];
-    await this.#one(calls).call(this);
+    const call = this.#one(calls);
+    await call.call(this);
+    // What was changed decides what goes out next.
+    if (call === this.#changeQueue || call === this.#changeServer) await this.#get();
   }
 
   /** The server was closed and opened again. */
@@ -156,7 +159,8 @@ export class ServerDuel {
       await this.client.call(what, { key, crawlID, delay_requestable: delay });
       if (queue !== undefined) Object.assign(queue, { delay, isSet: true });
     } else {
-      const limit = this.#one([0, 0, 1, 2, 5]);
+      const completed = queue?.completed ?? 1;
+      const limit = this.#one([0, completed, completed + 1, completed + 2]);
       const done = this.client.call(what, { key, crawlID, limit });
       if (queue === undefined) return await expect(done).rejects.toMatchObject({ code: 5 });
       await done;

@@ -228,10 +228,7 @@ describe("a frontier on Redis", () => {
     ]);
     await first.close();
     const to = await open("to", { rules });
-    await importRedisFrontier(
-      { redis: socket, name: "to" },
-      exportFrontier(from, { state: "pending" }),
-    );
+    await importRedisFrontier({ redis: socket, name: "to" }, exportFrontier(from));
     expect(await to.record("http://a.test/rule")).toMatchObject({ priority: -30 });
     expect(await to.record("http://a.test/own")).toMatchObject({ priority: 20 });
   });
