@@ -125,7 +125,7 @@ export class LocalCrawl implements Crawl {
     }
     for (const queue of this.#table.queues.values()) {
       const until = Math.floor(frontier.host(queue.key).blockedUntil / 1_000) - 1;
-      const delay = queue.delay ?? this.#context.delayDefault(); // it goes on
+      const delay = queue.delay ?? this.#context.delayDefault(); // runs on over a restart
       if (until > Math.max(queue.blockedUntil, delay)) queue.producedAt = until - delay;
     }
   }
